@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wm_audit.core import AuditError, Measurement, Reason
 from wm_audit.data.probe import Counterfactual, Segments
-from wm_audit.diagnostics.counterfactual import Imagined, imagine_actions
+from wm_audit.diagnostics.imagined import Imagined, imagine_actions
 from wm_audit.diagnostics.parameters import Parameters
 from wm_audit.diagnostics.rollout import Forecast, Rollout, roll
 from wm_audit.models.protocol import WorldModel
@@ -90,6 +90,11 @@ class Evidence:
             return Gap(Reason.NO_REWARD_HEAD if name == "reward" else Reason.CAPABILITY_MISSING, 0, 0)
         finite = np.isfinite(values).all(axis=(0, *range(2, values.ndim)))
         return None if finite.all() else Gap(Reason.NONFINITE_PREDICTION, int(finite.sum()), int((~finite).sum()))
+
+    def prediction(self, loop: Loop, name: Field) -> NDArray[np.floating] | Gap:
+        """The prediction as the model gave it, or why there is none to compute with."""
+        gap = self.gap(loop, name)
+        return getattr(self.forecast(loop), name) if gap is None else gap
 
     def _image(self, loop: Loop) -> NDArray[np.float32]:
         mean = self.forecast(loop).mean

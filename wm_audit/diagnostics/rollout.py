@@ -68,19 +68,20 @@ def roll(model: WorldModel, segments: Segments, batch: int) -> Rollout:
     Raises:
         AuditError: the model returned a tensor of the wrong shape.
     """
-    one_step, open_loop = _Table(model.members, segments), _Table(model.members, segments)
+    tables = _Table(model.members, segments), _Table(model.members, segments)
     with torch.inference_mode():
         for rows, picked in padded(len(segments.action), batch):
-            _roll_batch(model, segments, picked, rows, one_step, open_loop)
+            _roll_batch(model, segments, rows, picked, tables)
+    one_step, open_loop = tables
     return Rollout(one_step.forecast(), open_loop.forecast(), one_step.members_differ or open_loop.members_differ)
 
 
 def _roll_batch(
-    model: WorldModel, segments: Segments, picked: NDArray[np.int64], rows: slice, one_step: "_Table", open_loop: "_Table"
+    model: WorldModel, segments: Segments, rows: slice, picked: NDArray[np.int64], tables: tuple["_Table", "_Table"]
 ) -> None:
-    context = torch.from_numpy(segments.context_obs[picked]), torch.from_numpy(segments.context_action[picked])
+    one_step, open_loop = tables
     actions, frames = torch.from_numpy(segments.action[picked]), torch.from_numpy(segments.obs[picked])
-    belief = ground_or_filter(model, segments.snapshot[picked], *context)
+    belief = ground_or_filter(model, segments.snapshot[picked], segments.context_obs[picked], segments.context_action[picked])
     dream = belief
     for t in range(actions.shape[1]):
         action, frame = actions[:, t], frames[:, t]

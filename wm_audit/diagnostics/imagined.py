@@ -43,8 +43,8 @@ def imagine_actions(model: WorldModel, probe: Counterfactual, batch: int) -> Ima
     single_precision = False
     with torch.inference_mode():
         for rows, picked in padded(states, batch):
-            context = torch.from_numpy(probe.context_obs[picked]), torch.from_numpy(probe.context_action[picked])
-            dream = tile(ground_or_filter(model, probe.snapshot[picked], *context), tried)
+            here = ground_or_filter(model, probe.snapshot[picked], probe.context_obs[picked], probe.context_action[picked])
+            dream = tile(here, tried)
             action = torch.from_numpy(probe.actions[picked]).flatten(0, 1)
             for _ in range(probe.hold):
                 dream = model.imagine(dream, action)
