@@ -65,6 +65,8 @@ class World:
             obs=self.draw(future),
             reward=self.reward(future),
             terminated=np.zeros(future.shape, np.bool_),
+            episode=np.arange(n),
+            step=np.full(n, 2),
         )
 
     def probe(self, n: int = 6, tried: int = 5, hold: int = 3, root: int = 0) -> Counterfactual:
@@ -75,9 +77,7 @@ class World:
         for _ in range(hold):
             here = self.move(here, actions)
             total += self.reward(here)
-        return Counterfactual(
-            context_obs=obs, context_action=context_action, snapshot=position[:, None], actions=actions, hold=hold, reward=total
-        )
+        return Counterfactual(obs, context_action, position[:, None], actions, hold, total, np.arange(n), np.full(n, 2))
 
 
 class Bare:

@@ -76,9 +76,7 @@ def roll(model: WorldModel, segments: Segments, batch: int) -> Rollout:
     return Rollout(one_step.forecast(), open_loop.forecast(), one_step.members_differ or open_loop.members_differ)
 
 
-def _roll_batch(
-    model: WorldModel, segments: Segments, rows: slice, picked: NDArray[np.int64], tables: tuple["_Table", "_Table"]
-) -> None:
+def _roll_batch(model: WorldModel, segments: Segments, rows: slice, picked: NDArray[np.int64], tables: tuple["_Table", "_Table"]) -> None:
     one_step, open_loop = tables
     actions, frames = torch.from_numpy(segments.action[picked]), torch.from_numpy(segments.obs[picked])
     belief = ground_or_filter(model, segments.snapshot[picked], segments.context_obs[picked], segments.context_action[picked])
