@@ -1,0 +1,1 @@
+"""The promise: strict reading of YAML, the typed preregistration, and runs as slices of it."""
