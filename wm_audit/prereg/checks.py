@@ -51,10 +51,12 @@ def _hypotheses(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _shares(data: Mapping[str, Any]) -> Iterator[Problem]:
     """Shares of a whole sum to one, exactly."""
-    for field in ("shares", "split"):
-        total = sum(data["collection"][field].values(), Decimal(0))
+    collection = data["collection"]
+    behaviours = {name: item["share"] for name, item in collection["behaviours"].items()}
+    for field, shares in (("behaviours", behaviours), ("split", collection["split"])):
+        total = sum(shares.values(), Decimal(0))
         if total != 1:
-            yield f"collection.{field}", f"sums to {total}", "shares that sum to 1", "correct one of them"
+            yield f"collection.{field}", f"has shares that sum to {total}", "a sum of 1", "correct one of them"
 
 
 def _composites(data: Mapping[str, Any]) -> Iterator[Problem]:

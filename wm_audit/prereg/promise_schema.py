@@ -24,12 +24,20 @@ _HYPOTHESIS = Fields(
     optional=frozenset({"margin", "threshold"}),
 )
 
+_BEHAVIOURS = Fields(
+    {
+        "uniform": Fields({"share": _SHARE}),
+        "held": Fields({"share": _SHARE, "steps": _AT_LEAST_ONE}),
+        "correlated": Fields({"share": _SHARE, "correlation": _SHARE, "scale": _POSITIVE}),
+        "oracle": Fields({"share": _SHARE, "noise": Fields({"least": Exact(low="0"), "most": Exact(low="0")})}),
+    },
+    optional=frozenset({"uniform", "held", "correlated", "oracle"}),
+)
+
 _COLLECTION = Fields(
     {
         "steps": _AT_LEAST_ONE,
-        "shares": Named(_SHARE, at_least=1),
-        "correlation": Exact(low="0", high="1"),
-        "oracle_noise": Items(Exact(low="0"), at_least=1, distinct=True),
+        "behaviours": _BEHAVIOURS,
         "split": Fields({"train": _SHARE, "probe": _SHARE, "held_out": _SHARE}),
     }
 )
