@@ -81,15 +81,20 @@ def test_K13_a_segment_is_predicted_the_same_in_any_company(model: Make, evidenc
 
 def test_the_shared_pass_runs_once(model: Make, evidence: Make, world: Any) -> None:
     walker = model("walker", world)
-    calls = []
+    calls: list[int] = []
     imagine = walker.imagine
-    walker.imagine = lambda state, action: (calls.append(1), imagine(state, action))[1]
+
+    def counted(state: Any, action: torch.Tensor) -> Any:
+        calls.append(len(action))
+        return imagine(state, action)
+
+    walker.imagine = counted
     found = evidence(walker)
     for _ in range(3):
         assert found.real.size
         assert found.one_step_mean.size
         assert found.open_loop_mean.size
-    assert len(calls) == 3 * (5 + 4)  # three batches of eight; step 0 is shared
+    assert calls == [8] * 3 * (5 + 4)  # three batches of eight; step 0 is shared
 
 
 def test_evidence_is_frozen(model: Make, evidence: Make, world: Any) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class Evidence:
         """One-step and open-loop forecasts of all segments."""
         return roll(self.model, self.segments, self.parameters.batch)
 
+    @property
+    def reward_rtol(self) -> float:
+        """How close two predicted rewards of the segments are when they are tied."""
+        return self.parameters.rtol(self.rollout.single_precision)
+
     @cached_property
     def imagined(self) -> Imagined | None:
         """The model's rewards of the counterfactual probe's actions, or None without a reward head."""
@@ -80,27 +85,40 @@ class Evidence:
         """One of the two forecasts by name."""
         return self.rollout.one_step if loop == "one_step" else self.rollout.open_loop
 
-    def gap(self, loop: Loop, name: Field = "mean") -> Gap | None:
+    def gap(self, loop: Loop, name: Field = "mean", *, by_step: bool = False) -> Gap | None:
         """Why no number can be computed from this prediction; None where one can.
 
-        A segment is not finite when any member's prediction of any step is not.
+        An item is not finite when any member's prediction of it is not; one such item is enough, because a number from the
+        rest would describe another model.
+
+        Args:
+            loop: "one_step" or "open_loop".
+            name: which field of the forecast.
+            by_step: whether an item is a step of a segment, or a whole segment.
         """
-        values: NDArray[np.floating] | None = getattr(self.forecast(loop), name)
+        values: NDArray[Any] | None = getattr(self.forecast(loop), name)
         if values is None:
             return Gap(Reason.NO_REWARD_HEAD if name == "reward" else Reason.CAPABILITY_MISSING, 0, 0)
-        finite = np.isfinite(values).all(axis=(0, *range(2, values.ndim)))
-        return None if finite.all() else Gap(Reason.NONFINITE_PREDICTION, int(finite.sum()), int((~finite).sum()))
+        finite = np.isfinite(values).all(axis=(0, *range(3, values.ndim)))
+        return gap_of(finite if by_step else finite.all(axis=1))
 
-    def prediction(self, loop: Loop, name: Field) -> NDArray[np.floating] | Gap:
+    def prediction(self, loop: Loop, name: Field, *, by_step: bool = False) -> NDArray[Any] | Gap:
         """The prediction as the model gave it, or why there is none to compute with."""
-        gap = self.gap(loop, name)
-        return getattr(self.forecast(loop), name) if gap is None else gap
+        gap = self.gap(loop, name, by_step=by_step)
+        values: NDArray[Any] = getattr(self.forecast(loop), name)
+        return values if gap is None else gap
 
     def _image(self, loop: Loop) -> NDArray[np.float32]:
         mean = self.forecast(loop).mean
         if mean is None:
             raise AuditError("does not decode images", where="the model", expected="a model with `decode`")
         return mean if mean.size == 0 or (mean.min() >= 0.0 and mean.max() <= 1.0) else mean.clip(0.0, 1.0)
+
+
+def gap_of(finite: NDArray[np.bool_]) -> Gap | None:
+    """The gap that items which are not finite leave, or None where all are."""
+    good = int(np.count_nonzero(finite))
+    return None if good == finite.size else Gap(Reason.NONFINITE_PREDICTION, good, finite.size - good)
 
 
 def unit_range(frames: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -35,6 +35,10 @@ class Parameters:
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise AuditError(f"is {getattr(self, name)}", where=f"diagnostics parameter {name}", expected="a number in [0, 1)")
 
+    def rtol(self, single_precision: bool) -> float:
+        """The tie tolerance of values by the precision they were computed in."""
+        return self.rtol_float32 if single_precision else self.rtol_float64
+
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Parameters":
         """The parameters a configuration names; what it leaves out keeps its default.

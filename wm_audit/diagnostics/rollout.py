@@ -43,11 +43,19 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """Both forecasts, and whether any member ever differed from the first in a state or a prediction."""
+    """Both forecasts.
+
+    Attributes:
+        one_step: of every step after the frame before it was seen.
+        open_loop: of all steps from the last context frame on.
+        members_differ: whether any member ever differed from the first in a state or a prediction.
+        single_precision: whether the rewards were computed in less than float64, which widens what counts as a tie.
+    """
 
     one_step: Forecast
     open_loop: Forecast
     members_differ: bool
+    single_precision: bool
 
 
 def padded(n: int, batch: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
@@ -73,7 +81,12 @@ def roll(model: WorldModel, segments: Segments, batch: int) -> Rollout:
         for rows, picked in padded(len(segments.action), batch):
             _roll_batch(model, segments, rows, picked, tables)
     one_step, open_loop = tables
-    return Rollout(one_step.forecast(), open_loop.forecast(), one_step.members_differ or open_loop.members_differ)
+    return Rollout(
+        one_step.forecast(),
+        open_loop.forecast(),
+        members_differ=one_step.members_differ or open_loop.members_differ,
+        single_precision=open_loop.single_precision,
+    )
 
 
 def _roll_batch(model: WorldModel, segments: Segments, rows: slice, picked: NDArray[np.int64], tables: tuple["_Table", "_Table"]) -> None:
@@ -117,6 +130,7 @@ class _Table:
         self._lead = (members, *segments.reward.shape)
         self._arrays: Arrays = {}
         self.members_differ = False
+        self.single_precision = False
 
     def put(self, rows: slice, t: int, seen: dict[str, Tensor], state: State) -> None:
         """Writes step `t` of the batch's rows; what padding added is left out."""
@@ -125,6 +139,7 @@ class _Table:
             if name not in self._arrays:
                 self._arrays[name] = np.empty(self._lead + tuple(item.shape[2:]), dtype)
             self._arrays[name][:, rows, t] = item[:, : rows.stop - rows.start].numpy()
+        self.single_precision = self.single_precision or ("reward" in seen and seen["reward"].dtype != torch.float64)
         self.members_differ = self.members_differ or _differ(seen) or _differ(state)
 
     def forecast(self) -> Forecast:

@@ -17,7 +17,8 @@ def ssim(first: NDArray[np.generic], second: NDArray[np.generic], *, data_range:
     The range is never guessed from the type: a float image may hold 0..1 or 0..255.
 
     Args:
-        first, second: (..., C, h, w) of one shape, any real type, values in [0, data_range].
+        first: (..., C, h, w), any real type, values in [0, data_range].
+        second: the same shape.
         data_range: the span of intensities, e.g. 1.0 or 255.0.
 
     Returns:
@@ -34,22 +35,21 @@ def ssim(first: NDArray[np.generic], second: NDArray[np.generic], *, data_range:
         if images.size and not (images.min() >= 0 and images.max() <= data_range):
             raise ValueError(f"{name} must lie in [0, {data_range}], found {images.min()} .. {images.max()}")
     lead, channels, size = first.shape[:-3], first.shape[-3], first.shape[-2:]
-    planes = [images.reshape(-1, 1, *size) for images in (first, second)]
-    cut = range(0, len(planes[0]), CHUNK)
-    means = [_local(*(_double(item[start : start + CHUNK]) for item in planes), data_range).mean(dim=(1, 2, 3)) for start in cut]
-    flat = torch.cat(means).numpy() if means else np.empty(0)
-    return np.asarray(flat.reshape(*lead, channels).mean(axis=-1), dtype=np.float64)
-
-
-def _double(planes: NDArray[np.generic]) -> Tensor:
-    return torch.from_numpy(planes.astype(np.float64))
+    x, y = (images.reshape(-1, 1, *size) for images in (first, second))
+    planes = np.empty(len(x))
+    for start in range(0, len(x), CHUNK):
+        rows = slice(start, start + CHUNK)
+        local = _local(torch.from_numpy(x[rows].astype(np.float64)), torch.from_numpy(y[rows].astype(np.float64)), data_range)
+        planes[rows] = local.mean(dim=(1, 2, 3)).numpy()
+    return np.asarray(planes.reshape(*lead, channels).mean(axis=-1), dtype=np.float64)
 
 
 def _local(x: Tensor, y: Tensor, data_range: float) -> Tensor:
     c1, c2 = (K1 * data_range) ** 2, (K2 * data_range) ** 2
-    mean_x, mean_y, xx, yy, xy = _blur(torch.cat([x, y, x * x, y * y, x * y])).split(len(x))
+    mean_x, mean_y, xx, yy, xy = torch.chunk(_blur(torch.cat([x, y, x * x, y * y, x * y])), 5)
     var_x, var_y, cov = xx - mean_x * mean_x, yy - mean_y * mean_y, xy - mean_x * mean_y
-    return (2 * mean_x * mean_y + c1) * (2 * cov + c2) / ((mean_x * mean_x + mean_y * mean_y + c1) * (var_x + var_y + c2))
+    similar: Tensor = (2 * mean_x * mean_y + c1) * (2 * cov + c2)
+    return similar / ((mean_x * mean_x + mean_y * mean_y + c1) * (var_x + var_y + c2))
 
 
 def _blur(planes: Tensor) -> Tensor:
