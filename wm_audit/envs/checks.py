@@ -18,7 +18,7 @@ def known(found: object, names: Iterable[str], *, what: str, where: str) -> str:
     names = list(names)
     if isinstance(found, str) and found in names:
         return found
-    nearest = difflib.get_close_matches(str(found), names, n=1, cutoff=0.0)
+    nearest = difflib.get_close_matches(str(found).casefold(), names, n=1, cutoff=0.0)
     fix = f"did you mean {nearest[0]!r}?" if nearest else "leave it out"
     raise AuditError(f"unknown {what} {found!r}", where=where, expected=f"one of {', '.join(names)}", fix=fix)
 

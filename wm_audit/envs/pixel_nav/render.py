@@ -31,7 +31,7 @@ PATTERN_BASE = (12, 8, 16)
 PATTERN_WAVE = (104, 38, 110)
 PATTERN_PERIODS = (1.0, 1.6, 1.3)
 
-_CUE_BOX = Box(0.5 - BORDER / 2, 1 - BORDER, 0.5 + BORDER / 2, 1.0)  # in the upper border, where nothing covers it
+_CUE_BOX = Box(7 / 16, 1 - BORDER, 8 / 16, 1.0)  # in the upper border, where nothing covers it; 1, 2 or 4 pixels wide
 _CHUNK_BYTES = 1 << 19  # pictures are drawn in portions that stay in the processor's cache
 
 
