@@ -1,0 +1,6 @@
+"""A small recurrent state-space model (Hafner et al. 2019-2023) whose ensemble trains as one."""
+
+from wm_audit.models.dreamer_lite.config import Config
+from wm_audit.models.dreamer_lite.model import DreamerLite, Trainable
+
+__all__ = ["Config", "DreamerLite", "Trainable"]

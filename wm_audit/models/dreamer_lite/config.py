@@ -1,0 +1,65 @@
+"""What fixes a dreamer_lite model: its capacity, and the settings a preregistration locks."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Sizes and loss weights.
+
+    Attributes:
+        image: (C, h, w) of the observations.
+        actions: A.
+        hidden: width of the deterministic path; half of a capacity.
+        embed: width of the image embedding and of every head; the other half.
+        stoch: dimensions of the Gaussian latent.
+        patch: side of a square image patch, in pixels; divides h and w.
+        width: numbers that describe one patch, in the encoder and in the decoder (with the constant, 15 make a full vector register).
+        variance: "pixel" learns one log-variance per pixel value, "scalar" one for the whole image.
+        log_variance: bounds of every log-variance, in log squared intensity.
+        min_std: floor of the latent's standard deviations.
+        free_nats: KL below this, per time step and summed over the latent, is not penalised.
+        kl_dynamics, kl_representation: weights of the two halves of the balanced KL.
+        reward_scale, continue_scale: weights of the reward and continue likelihoods, in nats per step.
+    """
+
+    image: tuple[int, int, int]
+    actions: int
+    hidden: int
+    embed: int
+    stoch: int = 16
+    patch: int = 8
+    width: int = 15
+    variance: Literal["pixel", "scalar"] = "pixel"
+    log_variance: tuple[float, float] = (-8.0, 0.0)
+    min_std: float = 0.1
+    free_nats: float = 1.0
+    kl_dynamics: float = 1.0
+    kl_representation: float = 0.3
+    reward_scale: float = 100.0
+    continue_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuses sizes that cannot be built."""
+        _, height, width = self.image
+        if height % self.patch or width % self.patch:
+            raise ValueError(f"patch {self.patch} does not divide the image {height}x{width}")
+        for name in ("actions", "hidden", "embed", "stoch", "width"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+
+    @property
+    def patches(self) -> int:
+        """P: patches per image."""
+        return (self.image[1] // self.patch) * (self.image[2] // self.patch)
+
+    @property
+    def values(self) -> int:
+        """V: values per patch, colour channels included."""
+        return self.image[0] * self.patch * self.patch
+
+    @property
+    def features(self) -> int:
+        """Width of what the heads see: deterministic and stochastic part side by side."""
+        return self.hidden + self.stoch

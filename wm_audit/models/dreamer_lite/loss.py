@@ -1,0 +1,140 @@
+"""The training loss: negative evidence lower bound of a sequence, per member."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, embed, gru, head, latent, prior
+from wm_audit.models.dreamer_lite.config import Config
+from wm_audit.models.dreamer_lite.image_loss import LOG_2PI, negative_log_likelihood, squared_error
+from wm_audit.models.dreamer_lite.layout import Parameters, unpack
+
+KL_RULE = "free nats are applied to the KL of each time step, summed over the latent, before averaging over time and batch"
+
+
+class Sequences(NamedTuple):
+    """A training batch as the loss wants it, time before batch.
+
+    Attributes:
+        rows: centred pictures as patches (K, P, T*B, V).
+        action: (K, T, B, A), the action that led to obs[t].
+        reward: (K, T, B), received on arriving at obs[t].
+        keep: (K, T, B, 1), 0 where an episode begins, else 1.
+        terminal: (K, T, B), 1 where the world ended.
+        noise: (K, T, B, D), standard normal, for the latent samples.
+    """
+
+    rows: Tensor
+    action: Tensor
+    reward: Tensor
+    keep: Tensor
+    terminal: Tensor
+    noise: Tensor
+
+
+class Losses(NamedTuple):
+    """Per member (K,): the total, its parts in nats, the raw KL, and the posterior means (K, B*T, D)."""
+
+    total: Tensor
+    image: Tensor
+    reward: Tensor
+    continues: Tensor
+    kl: Tensor
+    means: Tensor
+
+
+def kl_divergence(q: Gaussian, p: Gaussian) -> Tensor:
+    """KL(q || p) of diagonal Gaussians, summed over the latent: (K, B)."""
+    ratio = q.std / p.std
+    return (-torch.log(ratio) + 0.5 * (ratio.square() + ((q.mean - p.mean) / p.std).square() - 1.0)).sum(dim=-1)
+
+
+def balanced_kl(q: Gaussian, p: Gaussian, config: Config) -> tuple[Tensor, Tensor]:
+    """KL balancing (Hafner et al. 2021, DreamerV2, algorithm 2; 2023, DreamerV3, equation 5): `KL_RULE` says where free nats enter.
+
+    Returns:
+        the weighted loss and the raw KL, per member (K,).
+    """
+    dynamics = kl_divergence(Gaussian(q.mean.detach(), q.std.detach()), p)
+    representation = kl_divergence(q, Gaussian(p.mean.detach(), p.std.detach()))
+    free = config.free_nats
+    loss = config.kl_dynamics * dynamics.clamp_min(free) + config.kl_representation * representation.clamp_min(free)
+    return loss.mean(dim=1), dynamics.mean(dim=1).detach()
+
+
+def unroll(embedding: Tensor, sequences: Sequences, weights: Parameters, config: Config) -> tuple[Tensor, Tensor, Gaussian]:
+    """Runs the posterior over a sequence, resetting state and action wherever an episode begins.
+
+    Args:
+        embedding: (K, T, B, E).
+        sequences: the batch.
+        weights: named weights.
+        config: sizes.
+
+    Returns:
+        hidden and sampled latents (K, T, B, .), and the posterior over (K, T*B, D).
+    """
+    action, keep, noise = sequences.action, sequences.keep, sequences.noise
+    k, steps, batch, _ = embedding.shape
+    stoch = config.stoch
+    seen = torch.bmm(embedding.reshape(k, steps * batch, -1), weights["dynamics.posterior_embed_w"])
+    seen = (seen + weights["dynamics.posterior_b"].unsqueeze(1)).view(k, steps, batch, -1)
+    push = torch.bmm((action * keep).reshape(k, steps * batch, -1), weights["dynamics.input_w"][:, stoch:])
+    push = (push + weights["dynamics.input_b"].unsqueeze(1)).view(k, steps, batch, -1)
+    pull = weights["dynamics.input_w"][:, :stoch]
+    # the new hidden state meets two weights, the posterior's now and the recurrent one a step later: one product
+    joint = torch.cat([weights["dynamics.hidden_w"], weights["dynamics.posterior_hidden_w"]], dim=-1)
+    turn = weights["dynamics.hidden_b"].unsqueeze(1)
+    width = 3 * config.hidden
+    hidden = embedding.new_zeros(k, batch, config.hidden)
+    sample = embedding.new_zeros(k, batch, stoch)
+    recurrent = embedding.new_zeros(k, batch, width)
+    hiddens, samples, outs = [], [], []
+    for t in range(steps):
+        x = torch.baddbmm(push[:, t], sample * keep[:, t], pull)
+        hidden = gru(x, recurrent * keep[:, t] + turn, hidden * keep[:, t])
+        both = torch.bmm(hidden, joint)
+        recurrent = both[..., :width]
+        inner = functional.silu(both[..., width:] + seen[:, t])
+        out = torch.baddbmm(weights["dynamics.posterior_out_b"].unsqueeze(1), inner, weights["dynamics.posterior_out_w"])
+        belief = latent(out, config.min_std)
+        sample = belief.mean + belief.std * noise[:, t]
+        hiddens.append(hidden)
+        samples.append(sample)
+        outs.append(out)
+    belief = latent(torch.stack(outs, dim=1).view(k, steps * batch, -1), config.min_std)
+    return torch.stack(hiddens, dim=1), torch.stack(samples, dim=1), belief
+
+
+def losses(flat: Tensor, sequences: Sequences, config: Config) -> Losses:
+    """The loss of every member on its own batch; members never mix.
+
+    Args:
+        flat: all parameters (K, n).
+        sequences: the batch.
+        config: sizes and loss weights.
+    """
+    weights = unpack(flat, config)
+    k, steps, batch, _ = sequences.action.shape
+    embedding = embed(sequences.rows, weights).view(k, steps, batch, -1)
+    hidden, sample, belief = unroll(embedding, sequences, weights, config)
+    hidden = hidden.view(k, steps * batch, -1)
+    features = torch.cat([hidden, sample.view(k, steps * batch, -1)], dim=-1)
+    kl_loss, kl = balanced_kl(belief, prior(hidden, weights, config.min_std), config)
+
+    error = squared_error(sequences.rows, decoder_tokens(features, weights), weights["decoder.patch_w"], weights["decoder.patch_b"])
+    image = negative_log_likelihood(error, bounded(weights["decoder.variance_b"], config.log_variance), steps * batch)
+
+    # the first observation of an episode has no reward: it is left out of the mean
+    arrived = sequences.keep.reshape(k, -1)
+    spread = bounded(weights["reward.variance_b"], config.log_variance)
+    miss = (head(features, weights, "reward") - sequences.reward.reshape(k, -1)).square()
+    nats = 0.5 * (LOG_2PI + spread + torch.exp(-spread) * miss)
+    reward_nats = (nats * arrived).sum(dim=1) / arrived.sum(dim=1).clamp_min(1.0)
+
+    alive = 1.0 - sequences.terminal.reshape(k, -1)
+    goes_on = functional.binary_cross_entropy_with_logits(head(features, weights, "continue"), alive, reduction="none").mean(dim=1)
+    total = image + config.reward_scale * reward_nats + config.continue_scale * goes_on + kl_loss
+    return Losses(total, image.detach(), reward_nats.detach(), goes_on.detach(), kl, belief.mean.detach())

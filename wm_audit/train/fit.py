@@ -1,0 +1,157 @@
+"""One trainer for a batched ensemble: every member on its own sample stream, all of them in one optimiser step."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from wm_audit.core import Stream, TrainingError
+from wm_audit.data import Replay
+from wm_audit.train.settings import Settings
+
+PARTS = ("image", "reward", "continues", "kl")
+
+
+class LossParts(Protocol):
+    """What a model says of a batch, per member (K,); `means` are posterior means (K, N, D)."""
+
+    @property
+    def total(self) -> Tensor: ...  # noqa: D102
+    @property
+    def image(self) -> Tensor: ...  # noqa: D102
+    @property
+    def reward(self) -> Tensor: ...  # noqa: D102
+    @property
+    def continues(self) -> Tensor: ...  # noqa: D102
+    @property
+    def kl(self) -> Tensor: ...  # noqa: D102
+    @property
+    def means(self) -> Tensor: ...  # noqa: D102
+
+
+class Learner(Protocol):
+    """A model in training: one parameter tensor (K, n) and a loss."""
+
+    parameters: Tensor
+
+    @property
+    def scale(self) -> float:
+        """What the loss in nats is divided by, so that step sizes do not depend on the image size."""
+        ...
+
+    def loss(self, batch: Any, generator: torch.Generator) -> LossParts:
+        """Losses of `Replay.sample`'s batch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What training did, per member.
+
+    Attributes:
+        steps: gradient steps taken.
+        curve: evenly spaced points {step, image, reward, continues, kl}: means over the members and the steps since the last point.
+        final: the last point's parts for each member.
+        active_units: latent dimensions that carry information, of each member.
+        collapsed: true where a member's latent carries none.
+    """
+
+    steps: int
+    curve: list[dict[str, float]]
+    final: dict[str, list[float]]
+    active_units: list[int]
+    collapsed: list[bool]
+
+
+def fit(
+    learner: Learner,
+    replay: Replay,
+    settings: Settings,
+    stream: Stream,
+    *,
+    points: int = 20,
+    tick: Callable[[int], None] | None = None,
+) -> Report:
+    """Trains for `settings.steps` steps; changes `learner.parameters` in place.
+
+    Args:
+        learner: the model.
+        replay: sequences of the train split.
+        settings: budget and optimiser.
+        stream: source of the sample order and of the latent noise.
+        points: of the loss curve.
+        tick: called with the number of steps done, at every point of the curve.
+
+    Raises:
+        TrainingError: a loss or gradient is not finite; names step, member and part.
+    """
+    parameters = learner.parameters
+    members = parameters.shape[0]
+    optimiser = torch.optim.AdamW([parameters], lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+    order, generator = stream.child("order"), torch.Generator().manual_seed(stream.child("noise").seed())
+    every = max(1, settings.steps // points)
+    sums, since = torch.zeros(len(PARTS), members), 0
+    curve: list[dict[str, float]] = []
+    final: dict[str, list[float]] = {}
+    means: list[Tensor] = []
+    for step in range(1, settings.steps + 1):
+        optimiser.param_groups[0]["lr"] = settings.learning_rate * min(1.0, step / max(1, settings.warmup))
+        optimiser.zero_grad(set_to_none=True)
+        losses = learner.loss(replay.sample(order, members), generator)
+        torch.autograd.backward(losses.total.sum() / learner.scale)
+        _clip(parameters, settings.clip, losses, step)
+        optimiser.step()
+        sums += torch.stack([getattr(losses, name) for name in PARTS])
+        since += 1
+        if step > settings.steps - 32:
+            means.append(losses.means)
+        if step % every == 0 or step == settings.steps:
+            average = (sums / since).double()
+            curve.append({"step": step} | dict(zip(PARTS, average.mean(dim=1).tolist(), strict=True)))
+            final = dict(zip(PARTS, average.tolist(), strict=True))
+            sums.zero_()
+            since = 0
+            if tick is not None:
+                tick(step)
+    active = active_units(torch.cat(means, dim=1)).tolist() if means else [0] * members
+    return Report(settings.steps, curve, final, active, [units == 0 for units in active])
+
+
+def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:
+    """Latent dimensions that carry information (Burda et al. 2016, section 5): variance of the posterior mean above 0.01.
+
+    Args:
+        means: posterior means (K, N, D).
+        threshold: the variance that counts as active.
+
+    Returns:
+        how many per member, (K,).
+    """
+    return (means.var(dim=1, correction=0) > threshold).sum(dim=1)
+
+
+def _clip(parameters: Tensor, limit: float, losses: LossParts, step: int) -> None:
+    """Scales every member's gradient to norm `limit` at most; members never share a norm."""
+    gradient = parameters.grad
+    if gradient is None:
+        raise TrainingError("the loss does not depend on the parameters", where=f"training step {step}", expected="a gradient")
+    norm = gradient.norm(dim=1, keepdim=True)
+    if not bool(torch.isfinite(norm).all()) or not bool(torch.isfinite(losses.total).all()):
+        _stop(losses, norm, step)
+    gradient.mul_((limit / norm.clamp_min(1e-12)).clamp_max(1.0))
+
+
+def _stop(losses: LossParts, norm: Tensor, step: int) -> None:
+    bad = ~(torch.isfinite(losses.total) & torch.isfinite(norm[:, 0]))
+    member = int(bad.nonzero()[0, 0])
+    parts = {name: float(getattr(losses, name)[member]) for name in PARTS}
+    broken = [name for name, value in parts.items() if not math.isfinite(value)] or ["gradient"]
+    raise TrainingError(
+        f"the {' and '.join(broken)} of member {member} is not finite",
+        where=f"training step {step}",
+        expected="finite losses and gradients",
+        fix="lower training.learning_rate or training.clip",
+    )
