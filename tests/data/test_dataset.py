@@ -81,7 +81,7 @@ def test_a_missing_or_longer_file_is_named(name: str, saved: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*(f"{name}.npy" for name in ARRAYS), MANIFEST])
-@pytest.mark.parametrize("mask", [0x01, 0x29, 0xFF])
+@pytest.mark.parametrize("mask", [0x01, 0x29])
 def test_one_flipped_byte_is_found_wherever_it_is(name: str, mask: int, saved: Path) -> None:
     file = saved / name
     content = file.read_bytes()

@@ -59,10 +59,10 @@ def test_all_places_can_be_asked_for_and_no_more(dataset: Dataset) -> None:
 def test_places_are_equally_likely(dataset: Dataset) -> None:
     every = sorted(places(dataset, "probe", 1, 3))
     counts = dict.fromkeys(every, 0)
-    for root in range(2000):
+    for root in range(1000):
         probe = segments(dataset, "probe", 1, context=1, horizon=3, stream=stream(root))
         counts[int(probe.episode[0]), int(probe.step[0])] += 1
-    expected = 2000 / len(every)
+    expected = 1000 / len(every)
     chi2 = sum((n - expected) ** 2 / expected for n in counts.values())
     assert abs(chi2 - (len(every) - 1)) < 4 * np.sqrt(2 * (len(every) - 1))
 
