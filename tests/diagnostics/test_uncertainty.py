@@ -24,15 +24,15 @@ def value(found: Measurement) -> float:
 
 
 def test_equals_the_definitions_written_out(model: Make, evidence: Make, world: Any) -> None:
-    found = evidence(model("walker", world, drift=(0.5, -2.0, 3.0), gain=0.8, pixel_error=(0.0, 0.01, 0.02)))
+    found = evidence(model("dense", world, members=3))
     frames = found.rollout.open_loop.mean.astype(np.float64)
     spread = np.sqrt(frames.var(axis=0, ddof=1).mean(axis=(2, 3, 4))).ravel()
     error = np.sqrt(np.square(frames.mean(axis=0) - found.real).sum(axis=(2, 3, 4))).ravel()
-    assert value(uncertainty_rho.measure(found)) == pytest.approx(spearmanr(spread.round(7), error.round(5)).statistic, abs=1e-9)
+    assert value(uncertainty_rho.measure(found)) == pytest.approx(spearmanr(spread.round(6), error.round(5)).statistic, abs=1e-3)
     rewards = found.rollout.open_loop.reward
     deviation = np.abs(rewards.mean(axis=0) - found.segments.reward).ravel()
-    expected = spearmanr(rewards.std(axis=0, ddof=1).ravel().round(12), deviation.round(12)).statistic
-    assert value(uncertainty_rho.measure_reward(found)) == pytest.approx(expected, abs=1e-9)
+    expected = spearmanr(rewards.std(axis=0, ddof=1).ravel().round(6), deviation.round(6)).statistic
+    assert value(uncertainty_rho.measure_reward(found)) == pytest.approx(expected, abs=1e-3)
     assert uncertainty_rho.measure(found).n == 24 * 5
 
 
