@@ -5,11 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from wm_audit.core import Stream
 from wm_audit.envs.protocol import EnvSpec, Floats, Images, Outcome, Step
 from wm_audit.policy.cem import CemSettings
+
+torch.set_num_threads(1)
 
 
 class PointMass:
