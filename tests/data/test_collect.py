@@ -92,7 +92,9 @@ def planner(env: Oracle, streams: Sequence[Stream]) -> Act:
 
     def act(now: Now) -> Floats:
         state = env.snapshot()
-        assert len(state) == now.rows.size == len(now.obs)
+        assert len(state) == now.rows.size
+        assert np.array_equal(now.obs, env.render())
+        assert np.all(state[:, 2] == now.step)
         rewards = []
         for sign in (-1.0, 1.0):
             scratch.restore(state)
