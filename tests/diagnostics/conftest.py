@@ -141,6 +141,13 @@ class Oracle(Walker):
         return {"position": torch.from_numpy(snapshot[:, 0]).repeat(self.members, 1)}
 
 
+class Mortal(Walker):
+    """Believes that the world ends with probability 1/2 in every state."""
+
+    def continues(self, state: State) -> Tensor:
+        return torch.full_like(state["position"], 0.5)
+
+
 class Dense(Bare):
     """Matrix products in float32, as a real model has them: one hidden layer, K members with weights of their own."""
 
@@ -164,7 +171,14 @@ class Dense(Bare):
         return (self.hidden(state) @ self.judge)[..., 0]
 
 
-MODELS: dict[str, Callable[..., Any]] = {"bare": Bare, "judging": Judging, "walker": Walker, "oracle": Oracle, "dense": Dense}
+MODELS: dict[str, Callable[..., Any]] = {
+    "bare": Bare,
+    "judging": Judging,
+    "walker": Walker,
+    "mortal": Mortal,
+    "oracle": Oracle,
+    "dense": Dense,
+}
 
 
 @pytest.fixture

@@ -110,6 +110,13 @@ def test_rewards_are_those_of_the_held_steps(hold: int, model: Make, evidence: M
     assert evidence(model("dense", world), probe=probe).imagined.single_precision
 
 
+def test_a_predicted_end_weighs_what_comes_after_it(model: Make, evidence: Make, world: Any) -> None:
+    probes = [world.probe(hold=hold) for hold in (1, 2)]
+    first, second = (evidence(model("walker", world), probe=probe).imagined.reward for probe in probes)
+    weighed = evidence(model("mortal", world), probe=probes[1]).imagined.reward
+    assert np.allclose(weighed, first + 0.5 * (second - first), rtol=1e-12)
+
+
 def test_every_action_starts_from_its_own_state(model: Make, evidence: Make, world: Any) -> None:
     """Order of states and actions survives the tiling: permuting them permutes the answers."""
     probe = world.probe(n=5, tried=4)

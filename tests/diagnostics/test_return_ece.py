@@ -108,6 +108,12 @@ def test_fewer_segments_than_bins_are_too_few(model: Make, evidence: Make, world
     assert value(ten) == 0.0
 
 
+def test_segments_were_lived_so_a_predicted_end_weighs_nothing(model: Make, evidence: Make, world: Any) -> None:
+    found = evidence(model("mortal", world))
+    assert return_ece.measure(found).value == 0.0
+    assert (found.rollout.open_loop.continues == 0.5).all()
+
+
 def test_dense_reward_makes_both_questions_one(model: Make, evidence: Make, world: Any) -> None:
     found = evidence(model("judging", world, drift=(1.0,)))
     assert return_ece.measure(found).value == return_ece.measure_rewarded(found).value

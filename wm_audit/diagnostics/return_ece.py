@@ -1,6 +1,7 @@
 """Expected calibration error of the imagined return of held-out segments.
 
 The return is the sum of the H rewards imagined in open loop, in float64 and in step order, against that of the real rewards.
+Segments are chosen so that all H steps were lived, so a predicted end of the episode weighs nothing here.
 Where reward is rare a head that never speaks is nearly calibrated on average, so the segments that hold a reward are
 asked apart, and their share is stored.
 """
