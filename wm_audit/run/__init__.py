@@ -1,0 +1,1 @@
+"""The grid: cells, records, workers, shards, progress, provenance. Knows nothing of models."""
