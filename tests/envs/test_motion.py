@@ -102,11 +102,17 @@ def test_it_leaves_a_wall_it_touches() -> None:
     np.testing.assert_allclose(np.diff(states[:, 0, 0]), [-0.01, -0.018, -0.0244], atol=1e-15)
 
 
-def test_a_state_rounded_to_singles_stays_outside_the_wall() -> None:
-    for block in TWO_ROOMS.blocks:
-        state = placed((block.x_low, (block.y_low + block.y_high) / 2), (0.05, 0.0), "two_room").astype(np.float32).astype(np.float64)
-        states = trail("two_room", state, iter([RIGHT] * 3))
-        np.testing.assert_array_equal(states[1:, 0, 0], block.x_low)
+@pytest.mark.parametrize("deep", [-1e-7, 0.0, 1e-7])
+def test_a_state_that_was_rounded_stays_outside_the_wall(deep: float) -> None:
+    lower, upper = TWO_ROOMS.blocks
+    for place, push, column, face in (
+        ((lower.x_low + deep, 0.2), (1.0, 0.0), 0, lower.x_low),
+        ((upper.x_high - deep, 0.8), (-1.0, 0.0), 0, upper.x_high),
+        ((0.5, lower.y_high - deep), (0.0, -1.0), 1, lower.y_high),
+        ((0.5, upper.y_low + deep), (0.0, 1.0), 1, upper.y_low),
+    ):
+        states = trail("two_room", placed(place, name="two_room"), iter([np.array([push])] * 3))
+        np.testing.assert_array_equal(states[1:, 0, column], face)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

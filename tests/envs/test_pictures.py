@@ -50,6 +50,9 @@ def test_the_distractor_moves_by_itself_and_strongly(name: str) -> None:
     for _ in range(10):
         last = env.step(np.zeros((N, 2))).obs
     assert changed(first, last, 10).min() > 0.3
+    phase = env.snapshot()[:, COLUMNS["phase"]]
+    assert phase.min() >= 0
+    assert phase.max() < 1
     still = make(name, {"distractor": "none"})
     first = still.reset(stream(5, "pictures"), N)
     for _ in range(10):

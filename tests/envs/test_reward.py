@@ -7,6 +7,7 @@ from wm_audit.core import stream
 from wm_audit.envs import Floats, make
 from wm_audit.envs.pixel_nav import COLUMNS, OPEN, TWO_ROOMS, Layout
 from wm_audit.envs.pixel_nav.distance import Walk
+from wm_audit.envs.pixel_nav.layout import Box
 
 LOWER, UPPER = TWO_ROOMS.blocks
 PLACE, GOALS, PAYING = COLUMNS["position"], COLUMNS["goals"], COLUMNS["paying"]
@@ -53,6 +54,21 @@ def test_rooms_are_walked_through_the_door() -> None:
     assert (found[checked] <= expected + 1e-12).all()
     same = np.flatnonzero(left & (goals[:, 0] < LOWER.x_low))
     np.testing.assert_allclose(found[same], np.hypot(*(places[same] - goals[same]).T), rtol=1e-14)
+
+
+def test_a_slalom_turns_at_corners_that_do_not_see_each_other() -> None:
+    walls = (Box(0.25, 0.0, 0.3125, 0.75), Box(0.5, 0.25, 0.5625, 1.0), Box(0.75, 0.0, 0.8125, 0.75))
+    slalom = Layout(id="slalom", walls=walls, start=OPEN.start, goals=OPEN.goals, span=3.0)
+    over, under, last = slalom.blocks
+    start, goal = (0.12, 0.12), (0.88, 0.12)
+    turns = [
+        *((over.x_low, over.y_high), (over.x_high, over.y_high)),
+        *((under.x_low, under.y_low), (under.x_high, under.y_low)),
+        *((last.x_low, last.y_high), (last.x_high, last.y_high)),
+    ]
+    legs = np.diff(np.array([start, *turns, goal]), axis=0)
+    found = walk(slalom, np.array([start, goal]), np.array([goal, start]))
+    np.testing.assert_allclose(found, np.hypot(*legs.T).sum(), rtol=1e-14)
 
 
 @pytest.mark.parametrize("layout", [OPEN, TWO_ROOMS], ids=lambda layout: layout.id)
