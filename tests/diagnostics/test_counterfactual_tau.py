@@ -83,7 +83,7 @@ def test_a_probe_that_tells_no_actions_apart_is_degenerate(model: Make, evidence
     found = evidence(model("oracle", world), probe=asked(world, np.ones((4, 5))))
     number = counterfactual_tau.measure(found)
     assert (number.value, number.reason, number.n, number.n_dropped) == (None, Reason.PROBE_DEGENERATE, 0, 4)
-    assert counterfactual_tau.details(found)["pooled_reason"] == "constant_x"
+    assert counterfactual_tau.measure_pooled(found).reason is Reason.CONSTANT_X
 
 
 def test_noise_of_single_precision_is_no_ranking_and_of_double_is(model: Make, evidence: Make, world: Any) -> None:
@@ -150,4 +150,3 @@ def test_without_a_reward_head_there_is_no_ranking(model: Make, evidence: Make, 
     found = evidence(model("bare", world))
     assert counterfactual_tau.measure(found).reason is Reason.NO_REWARD_HEAD
     assert counterfactual_tau.measure_pooled(found).reason is Reason.NO_REWARD_HEAD
-    assert counterfactual_tau.details(found)["pooled"] is None

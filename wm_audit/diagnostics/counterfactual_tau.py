@@ -48,15 +48,13 @@ def measure_pooled(evidence: Evidence) -> Measurement:
 
 
 def details(evidence: Evidence) -> dict[str, Any]:
-    """How many states told their actions apart, and the pooled variant."""
-    measured, pooled = measure(evidence), measure_pooled(evidence)
+    """How many states told their actions apart."""
+    measured, probe = measure(evidence), evidence.counterfactual
     return {
         "states": measured.n,
         "states_dropped": measured.n_dropped,
-        "actions": int(evidence.counterfactual.actions.shape[1]),
-        "hold": int(evidence.counterfactual.hold),
-        "pooled": pooled.value,
-        "pooled_reason": None if pooled.reason is None else pooled.reason.value,
+        "actions": int(probe.actions.shape[1]),
+        "hold": int(probe.hold),
     }
 
 

@@ -14,18 +14,20 @@ class Diagnostic:
 
     Attributes:
         name: the slot in results files.
-        group: which composites it may enter: "perceptual", "control", "calibration"; empty for an extra.
+        groups: what it speaks of: "perceptual", "control", "calibration"; empty for an extra.
         unit: what the number counts.
         orientation: +1 larger is better, -1 smaller is better, 0 neither.
         source: author and year of the definition.
         measure: the number, or the reason why there is none.
         details: what a verifier needs beside the number, as JSON types; None where the number says it all.
+        beside: extras that are cheap once this one is measured: their measurements always stand in the row's details.
     """
 
     name: str
-    group: tuple[str, ...]
+    groups: tuple[str, ...]
     unit: str
     orientation: int
     source: str
     measure: Callable[[Evidence], Measurement]
     details: Callable[[Evidence], dict[str, Any]] | None = None
+    beside: tuple[str, ...] = ()

@@ -1,10 +1,11 @@
 """Structural similarity of image pairs (Wang, Bovik, Sheikh and Simoncelli 2004, "Image quality assessment", eq. 13)."""
 
+import math
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import conv2d
 
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03
 CHUNK = 64  # images filtered at once: bounds the memory; every image is filtered alone, so it moves no number
@@ -53,7 +54,17 @@ def _local(x: Tensor, y: Tensor, data_range: float) -> Tensor:
 
 
 def _blur(planes: Tensor) -> Tensor:
-    offsets = torch.arange(WINDOW, dtype=torch.float64) - WINDOW // 2
-    weights = torch.exp(-0.5 * (offsets / SIGMA).square())
-    weights = weights / weights.sum()
-    return conv2d(conv2d(planes, weights.view(1, 1, -1, 1)), weights.view(1, 1, 1, -1))
+    """Gaussian means of every window inside the image, one axis after the other, as sums of shifted copies.
+
+    Elementwise, so that a plane's result does not depend on the planes beside it, and faster in float64 than a convolution.
+    """
+    weights = [math.exp(-0.5 * (offset / SIGMA) ** 2) for offset in range(WINDOW // 2 + 1)]
+    total = weights[0] + 2.0 * sum(weights[1:])
+    for axis in (-2, -1):
+        places, middle = planes.shape[axis] - WINDOW + 1, WINDOW // 2
+        mean = planes.narrow(axis, middle, places) * (weights[0] / total)
+        for offset, weight in enumerate(weights[1:], start=1):
+            both = planes.narrow(axis, middle - offset, places) + planes.narrow(axis, middle + offset, places)
+            mean = mean.add_(both, alpha=weight / total)
+        planes = mean
+    return planes
