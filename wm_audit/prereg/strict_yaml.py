@@ -125,7 +125,7 @@ class _Reader:
         Raises:
             AuditError: it is not what the schema says.
         """
-        self.lines[path] = node.start_mark.line + 1
+        self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(schema, Maybe):
             return None if _is_null(node) else self.read(node, schema.of, path)
         if isinstance(schema, Fields | Named):
@@ -156,7 +156,7 @@ class _Reader:
         for key in schema.of:
             if key not in entries and key not in schema.optional:
                 self._fail(node, path, f"the field {key} is missing", describe(schema.of[key]), f"add {key}:")
-        return {key: self.read(item, schema.of[key], _join(path, key)) for key, item in entries.items()}
+        return {key: self.read(entries[key], item, _join(path, key)) for key, item in schema.of.items() if key in entries}
 
     def _unique(self, node: yaml.MappingNode, path: str) -> dict[str, yaml.Node]:
         """The entries by name, each name a plain text that stands there once."""
@@ -177,6 +177,7 @@ class _Reader:
                     key, _join(path, name), f"stands twice, on lines {first[name]} and {line}", "every name once", "remove one of the two"
                 )
             entries[name], first[name] = item, line
+            self.lines[_join(path, name)] = line  # where a block below its name is looked for
         return entries
 
     def _items(self, node: yaml.Node, schema: Items, path: str) -> list[Any]:
@@ -195,7 +196,9 @@ class _Reader:
         return values
 
     def _fail(self, node: yaml.Node, path: str, what: str, expected: str, fix: str) -> Never:
-        raise AuditError(what, where=_place(self.where, node.start_mark.line + 1, path), expected=expected, fix=fix)
+        own = node.start_mark.line + 1
+        line = self.lines.get(path, own) if isinstance(node, yaml.CollectionNode) else own
+        raise AuditError(what, where=_place(self.where, line, path), expected=expected, fix=fix)
 
 
 def _join(path: str, name: str) -> str:
