@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 def compiler() -> str | None:
-    """The C++ compiler that torch would use, or None: CXX, then g++, then clang++."""
+    """The C++ compiler to compile with, or None: CXX, then g++, then clang++."""
     named = os.environ.get("CXX")
     return next((path for name in (named, "g++", "clang++") if name and (path := shutil.which(name))), None)
 
@@ -24,8 +24,10 @@ def compiled(function: Callable[P, R], *, wanted: bool = True) -> Callable[P, R]
 
     Compiled and eager runs round differently, so which of the two it was belongs to the environment's digest: ask `is_compiled`.
     """
-    if not is_compiled(wanted=wanted):
+    found = compiler()
+    if found is None or not is_compiled(wanted=wanted):
         return function
+    torch._inductor.config.cpp.cxx = (None, found)  # noqa: SLF001  left alone, torch asks for CXX or g++ and nothing else
     torch._dynamo.config.cache_size_limit = 64  # noqa: SLF001  one entry per shape; a grid has a few
     return torch.compile(function, dynamic=False)
 

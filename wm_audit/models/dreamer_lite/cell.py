@@ -33,10 +33,25 @@ def dense(x: Tensor, weight: Tensor) -> Tensor:
     return torch.bmm(x, weight)
 
 
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), in evaluation without regard to where in an array a number stands.
+
+    torch's own sigmoid and silu send the last few numbers of an array (of every thread's share of it) through another
+    routine than the rest, so a row's last bits change with what stands behind it in the batch; its exp does not. In
+    training a batch has one shape and gradients must survive large arguments, so there torch's own are used.
+    """
+    return torch.sigmoid(x) if torch.is_grad_enabled() else torch.exp(-x).add_(1.0).reciprocal_()
+
+
+def silu(x: Tensor) -> Tensor:
+    """The sigmoid-weighted x (Elfwing et al. 2018), with the same care."""
+    return functional.silu(x) if torch.is_grad_enabled() else x / torch.exp(-x).add_(1.0)
+
+
 def gru(x: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
     """Gated recurrent unit (Cho et al. 2014) from its two preactivations (K, B, 3H), biases included."""
     width: int = hidden.shape[-1]
-    gates = torch.sigmoid(x[..., : 2 * width] + recurrent[..., : 2 * width])
+    gates = sigmoid(x[..., : 2 * width] + recurrent[..., : 2 * width])
     reset, update = gates[..., :width], gates[..., width:]
     candidate = torch.tanh(x[..., 2 * width :] + reset * recurrent[..., 2 * width :])
     new: Tensor = candidate + update * (hidden - candidate)
@@ -53,9 +68,9 @@ def embed(rows: Tensor, weights: Weights, product: Product = dense) -> Tensor:
     """Embeds patches (K, P, N, V), centred on zero, into (K, N, E)."""
     k, p, n, v = rows.shape
     tokens = product(rows.reshape(k, p * n, v), weights["encoder.patch_w"]).view(k, p, n, -1)
-    tokens = functional.silu(tokens + weights["encoder.patch_b"].unsqueeze(2))
+    tokens = silu(tokens + weights["encoder.patch_b"].unsqueeze(2))
     flat = tokens.transpose(1, 2).reshape(k, n, -1)
-    return functional.silu(product(flat, weights["encoder.out_w"]) + weights["encoder.out_b"].unsqueeze(1))
+    return silu(product(flat, weights["encoder.out_w"]) + weights["encoder.out_b"].unsqueeze(1))
 
 
 def advance(hidden: Tensor, sample: Tensor, action: Tensor, weights: Weights, product: Product = dense) -> Tensor:
@@ -67,27 +82,28 @@ def advance(hidden: Tensor, sample: Tensor, action: Tensor, weights: Weights, pr
 
 def prior(hidden: Tensor, weights: Weights, min_std: float, product: Product = dense) -> Gaussian:
     """What the deterministic path expects of the latent."""
-    inner = functional.silu(product(hidden, weights["dynamics.prior_w"]) + weights["dynamics.prior_b"].unsqueeze(1))
+    inner = silu(product(hidden, weights["dynamics.prior_w"]) + weights["dynamics.prior_b"].unsqueeze(1))
     return latent(product(inner, weights["dynamics.prior_out_w"]) + weights["dynamics.prior_out_b"].unsqueeze(1), min_std)
 
 
 def posterior(hidden: Tensor, embedding: Tensor, weights: Weights, min_std: float, product: Product = dense) -> Gaussian:
     """The latent after the observation, embedded (K, B, E), was seen."""
     inner = product(hidden, weights["dynamics.posterior_hidden_w"]) + product(embedding, weights["dynamics.posterior_embed_w"])
-    inner = functional.silu(inner + weights["dynamics.posterior_b"].unsqueeze(1))
+    inner = silu(inner + weights["dynamics.posterior_b"].unsqueeze(1))
     return latent(product(inner, weights["dynamics.posterior_out_w"]) + weights["dynamics.posterior_out_b"].unsqueeze(1), min_std)
 
 
 def head(features: Tensor, weights: Weights, name: str, product: Product = dense) -> Tensor:
     """A scalar head, "reward" or "continue": (K, B, F) -> (K, B)."""
-    inner = functional.silu(product(features, weights[f"{name}.in_w"]) + weights[f"{name}.in_b"].unsqueeze(1))
-    return (product(inner, weights[f"{name}.out_w"]) + weights[f"{name}.out_b"].unsqueeze(1)).squeeze(-1)
+    inner = silu(product(features, weights[f"{name}.in_w"]) + weights[f"{name}.in_b"].unsqueeze(1))
+    out: Tensor = product(inner, weights[f"{name}.out_w"]) + weights[f"{name}.out_b"].unsqueeze(1)
+    return out.squeeze(-1)
 
 
 def decoder_tokens(features: Tensor, weights: Weights, product: Product = dense) -> Tensor:
     """The W numbers by which the decoder describes every patch: (K, N, F) -> (K, N, P*W)."""
-    inner = functional.silu(product(features, weights["decoder.in_w"]) + weights["decoder.in_b"].unsqueeze(1))
-    return functional.silu(product(inner, weights["decoder.tokens_w"]) + weights["decoder.tokens_b"].unsqueeze(1))
+    inner = silu(product(features, weights["decoder.in_w"]) + weights["decoder.in_b"].unsqueeze(1))
+    return silu(product(inner, weights["decoder.tokens_w"]) + weights["decoder.tokens_b"].unsqueeze(1))
 
 
 def bounded(raw: Tensor, bounds: tuple[float, float]) -> Tensor:

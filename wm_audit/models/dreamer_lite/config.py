@@ -1,5 +1,6 @@
 """What fixes a dreamer_lite model: its capacity, and the settings a preregistration locks."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,13 +42,22 @@ class Config:
     continue_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuses sizes that cannot be built."""
-        _, height, width = self.image
-        if height % self.patch or width % self.patch:
-            raise ValueError(f"patch {self.patch} does not divide the image {height}x{width}")
-        for name in ("actions", "hidden", "embed", "stoch", "width"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        """Refuses sizes that cannot be built and words that mean nothing.
+
+        Raises:
+            ValueError: names the setting.
+        """
+        for name in ("actions", "hidden", "embed", "stoch", "patch", "width"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise ValueError(f"{name} must be an integer of at least 1, found {getattr(self, name)!r}")
+        channels, height, width = self.image
+        if channels < 1 or height < 1 or width < 1 or height % self.patch or width % self.patch:
+            raise ValueError(f"patch {self.patch} does not divide the image {channels}x{height}x{width}")
+        if self.variance not in ("pixel", "scalar"):
+            raise ValueError(f"variance must be pixel or scalar, found {self.variance!r}")
+        low, high = self.log_variance
+        if not -math.inf < low < high < math.inf:
+            raise ValueError(f"log_variance must be a finite lower and a larger upper bound, found {self.log_variance!r}")
 
     @property
     def patches(self) -> int:

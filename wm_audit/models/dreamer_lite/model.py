@@ -23,11 +23,12 @@ from wm_audit.models.dreamer_lite.cell import (
     head,
     posterior,
     prior,
+    sigmoid,
 )
 from wm_audit.models.dreamer_lite.config import Config
 from wm_audit.models.dreamer_lite.layout import initialise, unpack
 from wm_audit.models.dreamer_lite.loss import Losses, Sequences, losses
-from wm_audit.models.dreamer_lite.patches import from_patches, patch_tensor, to_patches
+from wm_audit.models.dreamer_lite.patches import centred, from_patches, patch_tensor, to_patches
 from wm_audit.models.protocol import Pixels, State
 
 LossFunction = Callable[..., Losses]
@@ -64,7 +65,7 @@ class DreamerLite:
     def observe(self, state: State, action: Tensor, obs: Tensor) -> State:
         """Posterior mean after `action` (B, A) led to `obs` (B, C, h, w) uint8."""
         hidden = self._advance(state, action)
-        rows = patch_tensor(obs, self.config.patch).to(torch.float32) / 255.0 - self.centre
+        rows = centred(patch_tensor(obs, self.config.patch).to(torch.float32, copy=True), self.centre)
         rows = rows.transpose(0, 1).unsqueeze(0).expand(self.members, -1, -1, -1)
         belief = posterior(hidden, embed(rows, self.weights, self.product), self.weights, self.config.min_std, self.product)
         return {"hidden": hidden, "latent": belief.mean}
@@ -94,7 +95,7 @@ class DreamerLite:
     @torch.inference_mode()
     def continues(self, state: State) -> Tensor:
         """(K, B): probability that this state is not terminal."""
-        return torch.sigmoid(head(_features(state), self.weights, "continue", self.product))
+        return sigmoid(head(_features(state), self.weights, "continue", self.product))
 
     def _advance(self, state: State, action: Tensor) -> Tensor:
         push = action.to(torch.float32).unsqueeze(0).expand(self.members, -1, -1)
@@ -124,11 +125,10 @@ class Trainable:
         """Losses of a batch whose arrays are (K, B, T, ...), see `wm_audit.data.replay`."""
         rows = torch.from_numpy(batch.obs)
         k, b, t, p, v = rows.shape
-        centred = torch.empty(k, p, t, b, v).copy_(rows.permute(0, 3, 2, 1, 4))
-        centred.mul_(1.0 / 255.0).sub_(self.centre.view(1, p, 1, 1, v))
+        pictures = centred(torch.empty(k, p, t, b, v).copy_(rows.permute(0, 3, 2, 1, 4)), self.centre.view(1, p, 1, 1, v))
         noise = torch.randn(k, t, b, self.config.stoch, generator=generator)
         sequences = Sequences(
-            centred.view(k, p, t * b, v),
+            pictures.view(k, p, t * b, v),
             _time_first(batch.action),
             _time_first(batch.reward),
             1.0 - _time_first(batch.is_first).unsqueeze(-1),

@@ -20,6 +20,11 @@ def patch_tensor(images: Tensor, patch: int) -> Tensor:
     return grid.reshape(n, (h // patch) * (w // patch), c * patch * patch)
 
 
+def centred(values: Tensor, centre: Tensor) -> Tensor:
+    """0..255 as float32, changed in place, to [0, 1] minus the mean picture: one way in for training and evaluation."""
+    return values.mul_(1.0 / 255.0).sub_(centre)
+
+
 def from_patches(rows: Tensor, image: tuple[int, int, int], patch: int) -> Tensor:
     """(..., P, V) -> (..., C, h, w)."""
     c, h, w = image
