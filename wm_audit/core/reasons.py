@@ -18,6 +18,7 @@ class Reason(StrEnum):
     PERFECT_CORRELATION = "perfect_correlation"
     PERFECT_REPLICATE = "perfect_replicate"
     DEGENERATE_RESAMPLES = "degenerate_resamples"
+    ESTIMATE_OUTSIDE = "estimate_outside"
     NO_SPREAD = "no_spread"
     NO_TRIALS = "no_trials"
     NO_DISCORDANT_PAIRS = "no_discordant_pairs"
@@ -69,6 +70,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.PERFECT_CORRELATION: "the correlation is perfect, so its sampling error cannot be estimated",
     Reason.PERFECT_REPLICATE: "a leave-one-out replicate is perfect, so the sampling error cannot be estimated",
     Reason.DEGENERATE_RESAMPLES: "too many resamples are degenerate for an interval",
+    Reason.ESTIMATE_OUTSIDE: "the resamples lie to one side of the estimate, so their quantiles are no interval for it",
     Reason.NO_SPREAD: "the float models do not differ between seeds, so there is no scale to measure against",
     Reason.NO_TRIALS: "nothing was tried",
     Reason.NO_DISCORDANT_PAIRS: "no pair disagrees, so there is nothing to test",

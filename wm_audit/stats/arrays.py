@@ -52,12 +52,12 @@ def same_shape(name: str, values: Floats, other_name: str, other: Floats) -> Non
         raise ValueError(f"{other_name} must have the shape of {name}, {values.shape}, found {other.shape}")
 
 
-def finite_pairs(x: Numbers, y: Numbers, names: tuple[str, str] = ("x", "y")) -> tuple[Floats, Floats, int]:
-    """Two vectors without the pairs that are not finite on both sides, and how many were dropped."""
+def finite_pairs(x: Numbers, y: Numbers, names: tuple[str, str] = ("x", "y")) -> tuple[Floats, Floats, Bools]:
+    """Two vectors without the pairs that are not finite on both sides, and which pairs were kept."""
     first, second = real_array(names[0], x, 1), real_array(names[1], y, 1)
     same_shape(names[0], first, names[1], second)
     keep = np.isfinite(first) & np.isfinite(second)
-    return first[keep], second[keep], int(keep.size - np.count_nonzero(keep))
+    return first[keep], second[keep], keep
 
 
 def open_unit(name: str, value: float) -> float:

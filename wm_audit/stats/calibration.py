@@ -52,7 +52,8 @@ def calibration_error(predicted: Numbers, actual: Numbers, bins: int = 10, *, rt
     """
     whole("bins", bins, 1)
     tolerances(rtol, atol)
-    forecast, outcome, dropped = finite_pairs(predicted, actual, ("predicted", "actual"))
+    forecast, outcome, kept = finite_pairs(predicted, actual, ("predicted", "actual"))
+    dropped = kept.size - forecast.size
     if forecast.size == 0:
         return Calibration(None, Reason.NO_FINITE_PAIRS, 0, dropped)
     order, starts = equal_mass_bins(forecast, outcome, bins, rtol, atol)

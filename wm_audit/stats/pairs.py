@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from wm_audit.core import Reason
-from wm_audit.stats.arrays import Ints, Numbers, finite_pairs, tolerances, whole
+from wm_audit.stats.arrays import Bools, Ints, Numbers, finite_pairs, tolerances, whole
 from wm_audit.stats.ranks import tie_codes
 
 
@@ -17,6 +17,7 @@ class Pairs(NamedTuple):
         sizes_y: size of each group of y.
         n: pairs kept.
         n_dropped: pairs dropped.
+        kept: which pairs of the input those are that were kept.
         reason: why no statistic can be computed, or None.
     """
 
@@ -26,6 +27,7 @@ class Pairs(NamedTuple):
     sizes_y: Ints
     n: int
     n_dropped: int
+    kept: Bools
     reason: Reason | None
 
 
@@ -46,11 +48,11 @@ def rankable_pairs(x: Numbers, y: Numbers, *, rtol: float, atol: float, min_n: i
     tolerances(rtol, atol)
     whole("min_n", min_n, 2)
     whole("min_distinct", min_distinct, 2)
-    first, second, dropped = finite_pairs(x, y)
+    first, second, kept = finite_pairs(x, y)
     codes_x, sizes_x = tie_codes(first, rtol, atol)
     codes_y, sizes_y = tie_codes(second, rtol, atol)
     reason = _reason(first.size, sizes_x.size, sizes_y.size, min_n, min_distinct)
-    return Pairs(codes_x, codes_y, sizes_x, sizes_y, first.size, dropped, reason)
+    return Pairs(codes_x, codes_y, sizes_x, sizes_y, first.size, kept.size - first.size, kept, reason)
 
 
 def constant_reason(constant_x: bool, constant_y: bool) -> Reason | None:

@@ -87,3 +87,18 @@ def _split_chain(chain: list[float], rtol: float, atol: float) -> Bools:
 
 def _apart(head: float, rtol: float, atol: float, value: float) -> bool:
     return value - head > atol + rtol * max(abs(head), abs(value))
+
+
+def masked_ranks(codes: Ints, present: Bools) -> Floats:
+    """Mid-ranks along the last axis of the items that are present, 0 elsewhere; all rows at once, by counting.
+
+    Args:
+        codes: (..., I) non-negative integers, small ones: their ties and order are exact.
+        present: (..., I) which items are ranked; broadcast with `codes`.
+    """
+    groups = int(codes.max(initial=0)) + 1
+    filed = np.where(present, codes, groups)  # absent items go into one more group, after all others
+    rows = filed.size // max(filed.shape[-1], 1)
+    flat = filed.reshape(rows, filed.shape[-1]) + (groups + 1) * np.arange(rows)[:, None]
+    sizes = np.bincount(flat.ravel(), minlength=rows * (groups + 1)).reshape(rows, groups + 1)
+    return np.where(present, mid_ranks(sizes).ravel()[flat].reshape(filed.shape), 0.0)

@@ -1,5 +1,6 @@
 """What the statistics return beside a `Measurement`: a test, an interval, a Kendall count."""
 
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -96,3 +97,8 @@ class Kendall:
     n_dropped: int
     reason: Reason | None = None
     variant: str = "tau-b"
+
+
+def share(hits: int, total: int) -> float:
+    """The ratio of hits to total as a p-value: positive even where the ratio of two large integers underflows."""
+    return max(hits / total, sys.float_info.min)
