@@ -1,0 +1,1 @@
+"""Questions composed from the shared stages; instruments never import each other."""

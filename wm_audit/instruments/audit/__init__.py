@@ -1,0 +1,1 @@
+"""The audit: does perceptual fidelity predict control? Read `run.py` first."""
