@@ -1,7 +1,7 @@
 """The part of the promise that decides: what is measured, against which thresholds, at which level."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -48,15 +48,17 @@ class Rules:
         coverage: smallest share of planned seeds that must be complete.
         m: size of the Holm family of one environment, nulls included.
         resamples: bootstrap resamples of the descriptive interval.
+        permutations: random orders of the block permutation test where not all are tried.
         min_n, min_distinct: fewest pairs and distinct values of a pooled correlation.
         min_outcomes: fewest distinct outcomes for which H1 and H2 can be asked.
         outcome_rtol: relative tie tolerance of the outcome.
         control_tolerance: how far a control's return may be from random, as a share of the gap between random and oracle,
             and its per-state tau from its known value where that value is not exact.
         slots: the diagnostics, in the order in which they are printed.
-        perceptual, control, calibration: members of the composites; H3 sets `calibration` against `perceptual`.
+        extras: locked extras: measured and printed, outside composites and outside m.
+        perceptual, control: members of the composites of H1 and H2.
+        pixel, calibration: the two sides of H3.
         environments, seeds, capacities, levers, arms: what was planned; an empty tuple means whatever the rows hold.
-        claim: confirmatory, confirmatory_with_deviations or exploratory.
     """
 
     root: int = 0
@@ -66,28 +68,30 @@ class Rules:
     coverage: float = 0.8
     m: int = 11
     resamples: int = 2000
+    permutations: int = 9999
     min_n: int = 6
     min_distinct: int = 4
     min_outcomes: int = 4
     outcome_rtol: float = _FLOAT64
     control_tolerance: float = 0.25
     slots: Mapping[str, Slot] = field(default_factory=lambda: _SLOTS)
+    extras: Mapping[str, Slot] = field(default_factory=lambda: MappingProxyType({}))
     perceptual: tuple[str, ...] = _PERCEPTUAL
     control: tuple[str, ...] = _CONTROL
+    pixel: tuple[str, ...] = _PERCEPTUAL
     calibration: tuple[str, ...] = _CALIBRATION
     environments: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     capacities: tuple[tuple[int, int], ...] = ()
     levers: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
-    claim: str = "exploratory"
 
     def __post_init__(self) -> None:
         """Refuses rules that contradict themselves."""
         for name in ("level", "margin", "threshold", "coverage"):
             if not 0 < getattr(self, name) < (1 if name == "level" else 1 + 1e-12):
                 raise _bad(name, getattr(self, name), "a number between 0 and 1")
-        for name in ("perceptual", "control", "calibration"):
+        for name in ("perceptual", "control", "pixel", "calibration"):
             unknown = sorted(set(getattr(self, name)) - set(self.slots))
             if unknown or not getattr(self, name):
                 raise _bad(name, unknown, f"members among {', '.join(self.slots)}")
@@ -106,58 +110,64 @@ class Rules:
 
     def slot(self, name: str) -> Slot:
         """The slot of a diagnostic; an extra (`pixel_mse.open_loop`) follows the slot before its dot."""
-        return self.slots.get(name) or self.slots.get(name.partition(".")[0]) or Slot(0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON; `from_json` is its inverse."""
-        entry: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
-        for name, item in entry.items():
-            if isinstance(item, tuple):
-                entry[name] = [list(part) if isinstance(part, tuple) else part for part in item]
-        entry["slots"] = {name: {"orientation": slot.orientation, "rtol": slot.rtol} for name, slot in self.slots.items()}
-        return entry
+        return self.slots.get(name) or self.extras.get(name) or self.slots.get(name.partition(".")[0]) or Slot(0)
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> "Rules":
-        """Reads the members of `to_json`; a missing one keeps the published value, decimals may be text ("0.4").
+    def of_promise(cls, promise: Mapping[str, Any]) -> "Rules":
+        """Reads the plain JSON form of a promise, or of the executed configuration that a results file holds.
+
+        Args:
+            promise: the fields of `configs/preregistration.yaml`; decimals may be numbers or text ("0.4"). What the judgement
+                does not read is not looked at.
 
         Raises:
-            AuditError: an unknown member, or a value of the wrong kind.
+            AuditError: a field that the judgement needs is missing or of the wrong kind.
         """
-        unknown = sorted(set(entry) - set(_READ))
-        if unknown:
-            raise AuditError(f"holds the unknown member {unknown[0]!r}", where="rules", expected=f"one of {', '.join(_READ)}")
-        read: dict[str, Any] = {}
-        for name, value in entry.items():
-            try:
-                read[name] = _READ[name](value)
-            except (TypeError, ValueError, KeyError, AttributeError) as error:
-                raise _bad(name, value, "a value of the kind `Rules` documents") from error
-        return cls(**read)
+        try:
+            return _read(promise)
+        except KeyError as error:
+            raise AuditError(f"has no field {error.args[0]!r}", where="promise", expected="a whole promise", fix="add the field") from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise AuditError(f"holds a value of the wrong kind ({error})", where="promise", expected="a whole promise") from error
+
+
+def _read(promise: Mapping[str, Any]) -> Rules:
+    asked = {item["id"]: item for item in promise["hypotheses"]}
+    levels = {float(item["level"]) for item in asked.values()}
+    if len(levels) != 1:
+        raise _bad("level", sorted(levels), "one level for all questions")
+    numbers, composites, ties = promise["statistics"], promise["composites"], promise["statistics"]["ties"]
+    members = {name: tuple(names) for name, names in composites.items()}
+    calibration, pixel = asked["H3"]["composites"]
+    described = {**promise["diagnostics"], **promise.get("extras", {})}
+    slots = {name: Slot(int(item["orientation"]), float(ties[item["computed_in"]])) for name, item in described.items()}
+    return Rules(
+        root=int(promise["root"]),
+        level=levels.pop(),
+        margin=float(asked["H1"]["margin"]),
+        threshold=float(asked["H2"]["threshold"]),
+        m=int(promise["family"]["m"]),
+        outcome_rtol=float(ties["float64"]),
+        coverage=float(numbers["coverage"]),
+        control_tolerance=float(numbers["control_tolerance"]),
+        resamples=int(numbers["resamples"]),
+        permutations=int(numbers["permutations"]),
+        min_n=int(numbers["min_n"]),
+        min_distinct=int(numbers["min_distinct"]),
+        min_outcomes=int(numbers["min_outcomes"]),
+        slots=MappingProxyType({name: slots[name] for name in promise["diagnostics"]}),
+        extras=MappingProxyType({name: slots[name] for name in promise.get("extras", {})}),
+        perceptual=members[asked["H1"]["composites"][0]],
+        control=members[asked["H2"]["composites"][0]],
+        pixel=members[pixel],
+        calibration=members[calibration],
+        seeds=tuple(int(seed) for seed in promise["seeds"]),
+        capacities=tuple((int(item["hidden"]), int(item["embed"])) for item in promise["capacities"]),
+        environments=tuple(promise["environments"]),
+        levers=tuple(promise["levers"]),
+        arms=tuple(promise["arms"]),
+    )
 
 
 def _bad(name: str, found: Any, expected: str) -> AuditError:
     return AuditError(f"rules.{name} is {found!r}", where="promise", expected=expected, fix="correct the promise")
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        raise TypeError("a list of names, not one name")
-    return tuple(str(item) for item in value)
-
-
-def _slots(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Slot]:
-    return MappingProxyType({name: Slot(int(item["orientation"]), float(item.get("rtol", _FLOAT64))) for name, item in value.items()})
-
-
-_READ: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
-    {
-        **dict.fromkeys(("root", "m", "resamples", "min_n", "min_distinct", "min_outcomes"), int),
-        **dict.fromkeys(("level", "margin", "threshold", "coverage", "outcome_rtol", "control_tolerance"), float),
-        **dict.fromkeys(("perceptual", "control", "calibration", "environments", "levers", "arms"), _names),
-        "slots": _slots,
-        "seeds": lambda value: tuple(int(item) for item in value),
-        "capacities": lambda value: tuple((int(hidden), int(embed)) for hidden, embed in value),
-        "claim": str,
-    }
-)

@@ -35,7 +35,7 @@ class Table:
         """Collects the rows of `env`.
 
         Raises:
-            AuditError: a key twice, or a trained row outside the planned seeds and capacities.
+            AuditError: a key twice, a trained row outside the planned seeds and capacities, or no trained row and no plan.
         """
         own = sorted((row for row in rows if row.key.env == env), key=lambda row: row.key)
         found: dict[Key, Row] = {}
@@ -46,6 +46,8 @@ class Table:
         trained = [key for key in found if key.arm == TRAINED]
         seeds = tuple(sorted(rules.seeds)) or tuple(sorted({key.seed for key in trained}))
         capacities = tuple(sorted(rules.capacities)) or tuple(sorted({(key.hidden, key.embed) for key in trained}))
+        if not (seeds and capacities):
+            raise AuditError("has no trained row", where=env, expected="rows of the arm trained", fix="measure models before judging them")
         for key in trained:
             if key.seed not in seeds or (key.hidden, key.embed) not in capacities:
                 raise AuditError("is outside the plan", where=key.text(), expected="a planned seed and capacity", fix="judge it apart")
