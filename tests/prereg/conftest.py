@@ -2,6 +2,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")  # a busy machine is no failure
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

@@ -7,10 +7,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from wm_audit.run.grid import Outcome, run_grid
 from wm_audit.run.progress import Progress
 from wm_audit.run.store import Store
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")  # a busy machine is no failure
 
 Grid = Callable[..., tuple[Outcome, str]]
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.resource_tracker import ensure_running
 
 from wm_audit.core import Key, UsageError
 from wm_audit.run.worker import Broken, Made, Note, Over, Task, Work, serve
@@ -189,7 +190,11 @@ def _one_thread() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    """A child started here never sees Ctrl-C, which a terminal sends to every process: its parent ends it; here it comes afterwards."""
+    """A child started here never sees Ctrl-C, which a terminal sends to every process: its parent ends it; here it comes afterwards.
+
+    The tracker that the first child would bring up unblocks the signal again, so it is brought up before.
+    """
+    ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -9,6 +9,7 @@ ends too.
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import traceback
@@ -115,7 +116,8 @@ Work = Callable[[tuple[Cell, ...], Emit], None]
 
 
 def serve(connection: Connection, work: Work, prepare: Callable[[], None] | None) -> None:
-    """The worker's whole life."""
+    """The worker's whole life; Ctrl-C is the parent's affair."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if prepare is not None:
         prepare()
