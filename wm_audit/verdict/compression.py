@@ -91,6 +91,12 @@ class Lever:
             return Label.UNMEASURABLE
         return Label.SUPPORTED if control > pixel else Label.CONTRADICTED
 
+    def point_rule(self) -> dict[str, Any]:
+        """The published rule's numbers and label."""
+        pixel, control = self.ladder
+        reason = Reason.NULL_MEMBER.value if pixel is None or control is None else None
+        return {"descriptive": True, "pixel": pixel, "control": control, "reason": reason, "label": self.point_label.value}
+
 
 def lever(table: Table, name: str, rules: Rules, root: int) -> Lever:
     """Judges one lever.
@@ -166,7 +172,7 @@ def to_json(found: Lever, table: Table, rules: Rules) -> dict[str, Any]:
         ],
         "diagnostics": [item.to_json(sides[name]) for name, item in found.deltas.items()],
         "panels": [item.panel(name) for name, item in found.panels],
-        "point_rule": {"descriptive": True, "pixel": found.ladder[0], "control": found.ladder[1], "label": found.point_label.value},
+        "point_rule": found.point_rule(),
     }
 
 

@@ -15,7 +15,7 @@ from wm_audit.verdict.composites import Group
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import Floats
 
-_SHUFFLES = 100
+_SHUFFLES = 30
 
 
 def placebo_checks(groups: Sequence[Group], outcome: Floats, rules: Rules, draws: Stream) -> list[Check]:
