@@ -19,12 +19,12 @@ from wm_audit.verdict.table import FLOAT, TRAINED, Table
 Judgement = tuple[dict[str, Any], list[Verdict]]
 
 
-def judge(rows: Sequence[Row], promise: Mapping[str, Any], claim: str = "exploratory") -> Judgement:
+def judge(rows: Sequence[Row], promise: Mapping[str, Any] | Rules, claim: str = "exploratory") -> Judgement:
     """Statistics and verdicts of every environment.
 
     Args:
         rows: all rows of a run, in any order.
-        promise: plain JSON of the promise, or of the executed configuration: the `config` of a results file.
+        promise: plain JSON of the promise or of the executed configuration (the `config` of a results file), or rules read from it.
         claim: confirmatory, confirmatory_with_deviations or exploratory, put on every verdict.
 
     Returns:
@@ -33,11 +33,7 @@ def judge(rows: Sequence[Row], promise: Mapping[str, Any], claim: str = "explora
     Raises:
         AuditError: the promise is not whole, or a row is there twice or was not planned.
     """
-    return judge_by(rows, Rules.of_promise(promise), claim)
-
-
-def judge_by(rows: Sequence[Row], rules: Rules, claim: str = "exploratory") -> Judgement:
-    """`judge` with rules that are already read."""
+    rules = promise if isinstance(promise, Rules) else Rules.of_promise(promise)
     found = sorted({row.key.env for row in rows})
     planned = tuple(sorted(rules.environments)) or tuple(found)
     for env in found:
