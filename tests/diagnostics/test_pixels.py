@@ -45,6 +45,12 @@ def test_one_step_sees_every_frame_and_open_loop_sees_none(model: Make, evidence
     assert pixel_mse.measure_open_loop(found).value == pytest.approx(unit * np.mean([1, 4, 9, 16, 25]), rel=1e-4)
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_errors_that_add_up_are_worse_in_the_dream(module: Any, model: Make, evidence: Make, world: Any) -> None:
+    found = evidence(model("walker", world, drift=(2.0,), log_variance=-6.0))
+    assert module.ORIENTATION * (value(module.measure(found)) - value(module.measure_open_loop(found))) > 0.0
+
+
 def test_the_standard_error_is_that_of_the_segments(model: Make, evidence: Make, world: Any) -> None:
     found = evidence(model("walker", world, gain=0.0, drift=(0.0, 2.0)))
     assert isinstance(found, Evidence)

@@ -32,6 +32,11 @@ def test_shapes_and_types(model: Make, evidence: Make, world: Any) -> None:
     assert found.imagined.reward.shape == (3, 6, 5)
 
 
+def test_the_precision_of_the_rewards_sets_the_tolerance_of_ties(model: Make, evidence: Make, world: Any) -> None:
+    single, double = (evidence(model(kind, world), rtol_float32=1e-5, rtol_float64=1e-13) for kind in ("dense", "walker"))
+    assert (single.reward_rtol, double.reward_rtol) == (1e-5, 1e-13)
+
+
 def test_the_first_step_is_the_same_in_both_loops(model: Make, evidence: Make, world: Any) -> None:
     found = evidence(model("dense", world))
     assert np.array_equal(found.one_step_mean[:, :, 0], found.open_loop_mean[:, :, 0])

@@ -48,8 +48,9 @@ def test_is_symmetric_bounded_and_one_for_equal_images(seed: int) -> None:
     assert (ssim(first, first, data_range=1.0) == 1.0).all()
 
 
-def test_K10_the_same_pair_as_bytes_and_as_fractions_agrees() -> None:
-    first, second = (np.round(255 * item).astype(np.uint8) for item in pair(1))
+@pytest.mark.parametrize("brightness", [0.03, 1.0])
+def test_K10_the_same_pair_as_bytes_and_as_fractions_agrees(brightness: float) -> None:
+    first, second = (np.round(255 * brightness * item).astype(np.uint8) for item in pair(1))
     bytes_ = ssim(first, second, data_range=255.0)
     fractions = ssim(first.astype(np.float32) / np.float32(255), second.astype(np.float32) / np.float32(255), data_range=1.0)
     assert bytes_ == pytest.approx(fractions, abs=1e-6)

@@ -141,6 +141,7 @@ EXTRAS: dict[str, Diagnostic] = {
         orientation=-1,
         source="a bank of random filters: what any feature would see",
         measure=pixel_lpips.measure_filters,
+        details=pixel_lpips.details_filters,
     ),
     "rollout_fvd.split": Diagnostic(
         name="rollout_fvd.split",
