@@ -24,7 +24,7 @@ def equal_mass_bins(predictor: Floats, other: Floats, bins: int, rtol: float, at
         The sorted order (n,) and the position at which each bin begins.
     """
     order = np.lexsort((other, predictor))
-    _, sizes = tie_codes(predictor, rtol, atol)
+    sizes = np.bincount(tie_codes(predictor, rtol, atol))
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # position of the first item of each item's tie group
     bin_of = first * bins // predictor.size
     return order, np.flatnonzero(np.diff(bin_of, prepend=-1))

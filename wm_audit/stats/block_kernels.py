@@ -54,11 +54,7 @@ def _mean_percentiles(ranks: Floats, present: Bools) -> Ints:
     share = np.where(present, (ranks - 0.5) / np.maximum(present.sum(axis=-1, keepdims=True), 1), 0.0)
     count = present.sum(axis=1)
     mean = share.sum(axis=1) / np.maximum(count, 1)
-    codes = np.zeros(mean.shape, dtype=np.int64)
-    for place in np.ndindex(mean.shape[:-1]):
-        there = count[place] > 0
-        codes[place][there] = tie_codes(mean[place][there], 1e-12, 1e-12)[0]
-    return codes
+    return tie_codes(np.where(count > 0, mean, np.inf), 1e-12, 1e-12)
 
 
 def _signs(codes: Ints, present: Bools) -> Floats:

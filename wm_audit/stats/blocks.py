@@ -74,8 +74,8 @@ class Blocks:
     Within capacities a block is a capacity and an item a seed; pooled, there is one block and an item is a cell.
 
     Attributes:
-        x: (M, G, I) tie group of each member's value inside its block.
-        y: (G, I) tie group of y.
+        x: (M, G, I) tie group of each member's value inside its block, meaningless where it is absent.
+        y: (G, I) tie group of y, likewise.
         has_x: (M, G, I) whether the member's value is there.
         has_pair: (G, I) whether the item enters the association.
         seed: (I,) the seed an item belongs to, 0 .. S-1.
@@ -112,10 +112,10 @@ def make_blocks(x: Numbers, y: Numbers, design: Design) -> Blocks:
     seeds, capacities = int(enters.sum()), outcome.shape[1]
     shown = _blocked(has_x[:, enters], design)
     paired = _blocked(pair[enters], design)
-    values = zip(_blocked(members[:, enters], design), shown, design.tolerances_x(len(members)), strict=True)
+    rtol = np.array(design.tolerances_x(len(members)))[:, None, None]
     return Blocks(
-        x=np.stack([_codes(member, present, rtol, design.atol) for member, present, rtol in values]),
-        y=_codes(_blocked(outcome[enters], design), paired, design.tolerance_y(), design.atol),
+        x=tie_codes(np.where(shown, _blocked(members[:, enters], design), np.inf), rtol, design.atol),
+        y=tie_codes(np.where(paired, _blocked(outcome[enters], design), np.inf), design.tolerance_y(), design.atol),
         has_x=shown,
         has_pair=paired,
         seed=np.repeat(np.arange(seeds), capacities) if design.scope == "pooled" else np.arange(seeds),
@@ -153,11 +153,3 @@ def _blocked(values: NDArray[Any], design: Design) -> NDArray[Any]:
     if design.scope == "pooled":
         return values.reshape(*values.shape[:-2], 1, values.shape[-2] * values.shape[-1])
     return np.swapaxes(values, -1, -2)
-
-
-def _codes(values: Floats, present: Bools, rtol: float, atol: float) -> Ints:
-    """The tie group of each value inside its block, (G, I); 0 where it is absent."""
-    result = np.zeros(values.shape, dtype=np.int64)
-    for block, row, there in zip(result, values, present, strict=True):
-        block[there] = tie_codes(row[there], rtol, atol)[0]
-    return result

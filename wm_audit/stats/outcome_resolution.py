@@ -74,6 +74,6 @@ def outcome_resolution(outcome: Numbers, returns: Numbers | None = None, *, rtol
 
 def _resolution(values: Floats, rtol: float, atol: float) -> Resolution:
     finite = values[np.isfinite(values)]
-    _, sizes = tie_codes(finite, rtol, atol)
+    sizes = np.bincount(tie_codes(finite, rtol, atol))
     share = sizes.size / finite.size if finite.size else None
     return Resolution(finite.size, values.size - finite.size, int(sizes.size), share, int(sizes.max(initial=0)))

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from wm_audit.core import Reason
 from wm_audit.stats.arrays import Bools, Ints, Numbers, finite_pairs, tolerances, whole
 from wm_audit.stats.ranks import tie_codes
@@ -49,8 +51,8 @@ def rankable_pairs(x: Numbers, y: Numbers, *, rtol: float, atol: float, min_n: i
     whole("min_n", min_n, 2)
     whole("min_distinct", min_distinct, 2)
     first, second, kept = finite_pairs(x, y)
-    codes_x, sizes_x = tie_codes(first, rtol, atol)
-    codes_y, sizes_y = tie_codes(second, rtol, atol)
+    codes_x, codes_y = tie_codes(first, rtol, atol), tie_codes(second, rtol, atol)
+    sizes_x, sizes_y = np.bincount(codes_x), np.bincount(codes_y)
     reason = _reason(first.size, sizes_x.size, sizes_y.size, min_n, min_distinct)
     return Pairs(codes_x, codes_y, sizes_x, sizes_y, first.size, kept.size - first.size, kept, reason)
 

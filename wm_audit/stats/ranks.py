@@ -36,21 +36,28 @@ def ranks(x: Numbers, rtol: float = 1e-12, atol: float = 0.0) -> Ranks:
     values = real_array("x", x, 1)
     tolerances(rtol, atol)
     finite = np.isfinite(values)
-    codes, sizes = tie_codes(values[finite], rtol, atol)
+    codes = tie_codes(values[finite], rtol, atol)
+    sizes = np.bincount(codes)
     result = np.full(values.shape, np.nan)
     result[finite] = mid_ranks(sizes)[codes]
     return Ranks(result, int(sizes.size))
 
 
-def tie_codes(values: Floats, rtol: float, atol: float) -> tuple[Ints, Ints]:
-    """The tie group of each finite value, numbered from 0 in increasing order, and the size of each group."""
+def tie_codes(values: Floats, rtol: float | Floats, atol: float) -> Ints:
+    """The tie group of each value along the last axis, numbered from 0 in increasing order; all rows at once.
+
+    Args:
+        values: (..., n) finite values; +inf marks an absent one, which gets a group of its own after all others.
+        rtol: relative tie tolerance, a number or an array that broadcasts with `values`.
+        atol: absolute tie tolerance.
+    """
     if values.size == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    order = np.argsort(values)
-    starts = _group_starts(values[order], rtol, atol)
-    codes = np.empty(values.size, dtype=np.int64)
-    codes[order] = np.cumsum(starts) - 1
-    return codes, np.bincount(codes)
+        return np.zeros(values.shape, dtype=np.int64)
+    order = np.argsort(values, axis=-1)
+    starts = _group_starts(np.take_along_axis(values, order, axis=-1), rtol, atol)
+    codes = np.empty(values.shape, dtype=np.int64)
+    np.put_along_axis(codes, order, np.cumsum(starts, axis=-1) - 1, axis=-1)
+    return codes
 
 
 def mid_ranks(sizes: Ints) -> Floats:
@@ -58,30 +65,40 @@ def mid_ranks(sizes: Ints) -> Floats:
     return np.asarray(np.cumsum(sizes, axis=-1) - 0.5 * (sizes - 1.0), dtype=np.float64)
 
 
-def _group_starts(ordered: Floats, rtol: float, atol: float) -> Bools:
-    """Where a new tie group begins in sorted values."""
-    with np.errstate(over="ignore"):  # a gap beyond float64 is infinite, hence no tie
-        gap = np.diff(ordered)
-        # Being near one's neighbour is necessary for joining its group; twice the tolerance absorbs rounding.
-        near = gap <= 2.0 * (atol + rtol * np.maximum(np.abs(ordered[:-1]), np.abs(ordered[1:])))
-    starts = np.concatenate(([True], ~near))
-    inexact = np.flatnonzero(near & (gap > 0.0))
-    if inexact.size:
-        heads = np.append(np.flatnonzero(starts), ordered.size)
-        for chain in np.unique(np.searchsorted(heads, inexact, side="right") - 1):
-            first, end = int(heads[chain]), int(heads[chain + 1])
-            starts[first:end] = _split_chain(ordered[first:end].tolist(), rtol, atol)
+def _group_starts(ordered: Floats, rtol: float | Floats, atol: float) -> Bools:
+    """Where a new tie group begins in values sorted along the last axis."""
+    low, high = ordered[..., :-1], ordered[..., 1:]
+    with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond float64, or to an absent value, is no tie
+        gap = high - low
+        # Being near one's neighbour is necessary for joining its group; twice the tolerance absorbs rounding. Of two sorted
+        # values the larger size is max(-low, high).
+        near = (gap <= 2.0 * (atol + rtol * np.maximum(-low, high))) & (gap < np.inf)
+    starts = np.ones(ordered.shape, dtype=np.bool_)
+    starts[..., 1:] = ~near
+    inexact = near & (gap > 0.0)
+    if inexact.any():
+        tolerance = np.broadcast_to(rtol, (*ordered.shape[:-1], 1))[..., 0]
+        for row in np.argwhere(inexact.any(axis=-1)):
+            place = tuple(int(axis) for axis in row)
+            _split_chains(ordered[place], starts[place], np.flatnonzero(inexact[place]), float(tolerance[place]), atol)
     return starts
 
 
-def _split_chain(chain: list[float], rtol: float, atol: float) -> Bools:
-    """The group borders inside a run of sorted values each of which is near its neighbour."""
+def _split_chains(ordered: Floats, starts: Bools, inexact: Ints, rtol: float, atol: float) -> None:
+    """Marks the group borders inside the runs of near neighbours that are not all equal, in one sorted row."""
+    heads = np.append(np.flatnonzero(starts), ordered.size)
+    for chain in np.unique(np.searchsorted(heads, inexact, side="right") - 1):
+        first, end = int(heads[chain]), int(heads[chain + 1])
+        starts[first:end] = _borders(ordered[first:end].tolist(), rtol, atol)
+
+
+def _borders(chain: list[float], rtol: float, atol: float) -> Bools:
+    """The group borders of sorted values, by the rule itself."""
     starts = np.zeros(len(chain), dtype=np.bool_)
     first = 0
     while first < len(chain):
         starts[first] = True
-        head = chain[first]
-        first = bisect_left(chain, True, lo=first + 1, key=partial(_apart, head, rtol, atol))
+        first = bisect_left(chain, True, lo=first + 1, key=partial(_apart, chain[first], rtol, atol))
     return starts
 
 
