@@ -14,7 +14,7 @@ from wm_audit.core import AuditError, strict_json
 from wm_audit.prereg.audit_config import MODES, executed_of, load_config
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.promise import load_promise, loads_promise
-from wm_audit.prereg.slice import BUDGETS, SELECTED, differences, relation
+from wm_audit.prereg.slice import BUDGETS, SELECTED, SWITCHES, differences, relation
 
 Write = Callable[..., Path]
 RUNS = ("smoke_pixel_nav", "pilot_pixel_nav", "main_pixel_nav", "main_pixel_nav_full", "main_pixel_nav_20")
@@ -134,6 +134,20 @@ def test_anything_else_is_refused_by_name(with_promise: Write, run: str, field: 
     assert caught.value.exit_code == 2
 
 
+def test_a_run_may_switch_compilation_off_and_not_on(with_promise: Write, text: str) -> None:
+    off = load_config(with_promise("training: {compiled: false}\n"))
+    assert (off.relation, off.section("training")["compiled"]) == ("slice", False)
+    eager = text.replace("compiled: true", "compiled: false")
+    assert eager != text
+    with pytest.raises(AuditError, match=r"field training\.compiled: .*found True; expected False, as promised"):
+        load_config(with_promise("training: {compiled: true}\n", eager))
+
+
+def test_a_model_family_of_ones_own_gets_settings_of_its_own(with_promise: Write, text: str) -> None:
+    own = text.replace("  continue_scale: 1\n", "  continue_scale: 1\n  own: {layers: 2, rate: 0.5, kind: mlp}\n")
+    assert load_config(with_promise("", own)).section("model")["own"] == {"layers": 2, "rate": 0.5, "kind": "mlp"}
+
+
 def test_a_run_names_its_own_promise(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.yaml").write_text(text.replace("image: 32", "image: 16"), encoding="utf-8")
     (tmp_path / "runs").mkdir()
@@ -221,4 +235,4 @@ def test_whatever_only_shrinks_is_a_slice(data: st.DataObject) -> None:
 def test_what_may_shrink_exists_in_the_promise(text: str) -> None:
     data = loads_promise(text).data
     assert all(name in data for name in SELECTED)
-    assert all(field.partition(".")[2] in data[field.partition(".")[0]] for field in BUDGETS)
+    assert all(field.partition(".")[2] in data[field.partition(".")[0]] for field in (*BUDGETS, *SWITCHES))

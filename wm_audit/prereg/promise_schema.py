@@ -1,6 +1,6 @@
 """What the audit's promise holds: every field of `configs/preregistration.yaml`, with its type and its bounds."""
 
-from wm_audit.prereg.schema import Exact, Fields, Items, Maybe, Named, Scalar, Text, Whole
+from wm_audit.prereg.schema import Exact, Fields, Flag, Items, Maybe, Named, Scalar, Text, Whole
 
 _SHARE = Exact(low="0", high="1")
 _POSITIVE = Exact(low="0", strict=True)
@@ -56,7 +56,9 @@ _MODEL = Fields(
         "kl_representation": Exact(low="0"),
         "reward_scale": Exact(low="0"),
         "continue_scale": Exact(low="0"),
-    }
+        "own": Named(Scalar()),
+    },
+    optional=frozenset({"own"}),
 )
 
 _TRAINING = Fields(
@@ -68,6 +70,7 @@ _TRAINING = Fields(
         "warmup": Whole(low=0),
         "clip": _POSITIVE,
         "weight_decay": Exact(low="0"),
+        "compiled": Flag(),
     }
 )
 

@@ -29,6 +29,9 @@ BUDGETS = (
 )
 """Fields of which a run may have less."""
 
+SWITCHES = ("training.compiled",)
+"""Fields that a run may switch off: how fast it computes, not what; records say which it was, and are never mixed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -55,7 +58,7 @@ def differences(promise: Mapping[str, Any], executed: Mapping[str, Any], path: s
             yield from _selected(field, promise[name], executed[name])
         elif field in BUDGETS:
             yield from _budget(field, promise[name], executed[name])
-        else:
+        elif field not in SWITCHES or executed[name] is not False:
             yield from _fixed(field, promise[name], executed[name])
     for name in executed:
         if name not in promise:

@@ -14,10 +14,9 @@ from typing import Any, Never
 import yaml
 
 from wm_audit.core import AuditError
+from wm_audit.prereg.plain import WRITE_OUT, compose
 from wm_audit.prereg.scalars import MisreadError, found, read_scalar
 from wm_audit.prereg.schema import Fields, Items, Maybe, Named, Schema, Text, describe
-
-_DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,7 @@ def loads(text: str, schema: Fields, *, where: str) -> Document:
     Raises:
         AuditError: as for `load`.
     """
-    try:
-        _refuse_indirection(text, where)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise _not_yaml(where if mark is None else f"{where}, line {mark.line + 1}", error.problem or error.context or "") from error
-    except (yaml.YAMLError, ValueError, OverflowError) as error:  # a character, or the number of one, that does not exist
-        raise _not_yaml(where, str(error)) from error
+    root = compose(text, where=where)
     if root is None:
         raise AuditError("is empty", where=where, expected=describe(schema), fix="fill it in")
     reader = _Reader(where)
@@ -78,38 +70,8 @@ def nearest(name: str, known: Mapping[str, Any] | tuple[str, ...] | list[str]) -
     return f"write {close[0]}" if close else "known are " + ", ".join(known)
 
 
-def _not_yaml(place: str, problem: str) -> AuditError:
-    return AuditError(f"is not YAML ({problem})", where=place, expected="one YAML document", fix="correct that line")
-
-
 def _place(where: str, line: int, path: str) -> str:
     return f"{where}, line {line}" + (f", field {path}" if path else "")
-
-
-def _refuse_indirection(text: str, where: str) -> None:
-    """Anchors, aliases, tags, directives and deep nesting never reach the composer, which would resolve or recurse into them."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        kind = _indirection(event)
-        if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
-            depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
-            kind = kind or ("nesting deeper than 20 levels" if depth > _DEEPEST else "")
-        if kind:
-            line = 1 if event.start_mark is None else event.start_mark.line + 1
-            raise AuditError(f"found {kind}", where=_place(where, line, ""), expected="plain YAML", fix=_PLAIN)
-
-
-def _indirection(event: yaml.Event) -> str:
-    if isinstance(event, yaml.AliasEvent):
-        return f"the alias *{event.anchor}"
-    if isinstance(event, yaml.DocumentStartEvent):
-        return "a % directive" if event.version or event.tags else ""
-    if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent):
-        return f"the anchor &{event.anchor}" if event.anchor else f"the tag {event.tag}" if event.tag else ""
-    return ""
-
-
-_PLAIN = "write the value itself at every place that needs it"
 
 
 class _Reader:
@@ -164,7 +126,7 @@ class _Reader:
         first: dict[str, int] = {}
         for key, item in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag.endswith(":merge") and key.style is None:
-                self._fail(key, path, "found the merge key <<", "plain YAML", _PLAIN)
+                self._fail(key, path, "found the merge key <<", "plain YAML", WRITE_OUT)
             if not isinstance(key, yaml.ScalarNode):
                 self._fail(key, path, f"found {_shape(key)} as a name", "a text", "write a plain name")
             try:
