@@ -1,10 +1,12 @@
 """Tables and footnotes, as Markdown and as plain aligned text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
+from typing import Any
 
 from wm_audit.board.numbers import MISSING
+from wm_audit.verdict.caveats import sentence
 
 Line = Sequence[str]
 
@@ -25,6 +27,10 @@ class Notes:
         """A missing number with its footnote: a null is never 0 and never blank."""
         return f"{MISSING} {self.mark(sentence)}"
 
+    def show(self, value: Any, form: Callable[[Any], str], why: str | None) -> str:
+        """The value as `form` writes it, or the sign for a missing one with the footnote `why` (a sentence or a reason code)."""
+        return self.missing(sentence(why or "not_measured")) if value is None else form(value)
+
     def markdown(self) -> list[str]:
         """The footnotes as a list, with a blank line before it."""
         return ["", *(f"- [{place}] {text}" for place, text in enumerate(self.sentences, 1))] if self.sentences else []
@@ -32,8 +38,8 @@ class Notes:
     def text(self, width: int, indent: str) -> list[str]:
         """The footnotes as plain lines."""
         lines = []
-        for place, sentence in enumerate(self.sentences, 1):
-            lines += fold(f"[{place}] {sentence}", width, indent, indent + "    ")
+        for place, words in enumerate(self.sentences, 1):
+            lines += fold(f"[{place}] {words}", width, indent, indent + "    ")
         return lines
 
 

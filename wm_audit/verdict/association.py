@@ -136,10 +136,11 @@ def pooled(group: Group, outcome: Floats, rules: Rules, draws: Stream) -> dict[s
 
 
 def capacity_level(group: Group, outcome: Floats) -> dict[str, Any]:
-    """Spearman of capacity means: does the metric order model sizes? Only capacities whose every seed is there."""
-    single = len(group.members) == 1
-    x = group.values[0] if single else group.pooled()
-    found = spearman(x.mean(axis=0), outcome.mean(axis=0), min_n=3, min_distinct=2)
+    """Spearman of the capacities' means over the complete seeds: does the metric order model sizes? n counts capacities."""
+    kept = group.complete(outcome)
+    x = group.values[0] if len(group.members) == 1 else group.pooled()
+    means = [side[kept].mean(axis=0) if kept.any() else np.full(side.shape[1], np.nan) for side in (x, outcome)]
+    found = spearman(*means, min_n=3, min_distinct=2)
     reason = None if found.reason is None else found.reason.value
     return {"descriptive": True, "rho": found.value, "reason": reason, "n": found.n}
 

@@ -1,0 +1,126 @@
+"""The end of a run, on a screen: the answers in sentences, then what they rest on. Plain text, at most 100 columns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wm_audit.board.layout import Notes, fold, text_table
+from wm_audit.board.model_tables import ARMS, single, spread
+from wm_audit.board.numbers import bounds, percent, probability, rho
+from wm_audit.board.verdict_table import evidence
+from wm_audit.board.view import View, missing_values, views
+from wm_audit.core import Key
+from wm_audit.verdict.caveats import sentence
+from wm_audit.verdict.questions import QUESTIONS
+
+WIDTH = 100
+_NAMED = 8
+
+
+def terminal(document: Mapping[str, Any], files: Mapping[str, str] | None = None) -> str:
+    """What a person reads when a run is done.
+
+    Args:
+        document: a results document.
+        files: where things were written, by what they are.
+    """
+    lines: list[str] = []
+    for view in views("", document):
+        parts = (_head(view), _answers(view), _returns(view), _controls(view), _correlations(view), _missing(view))
+        lines += [line for part in parts if part for line in (*part, "")]
+    for name, place in (files or {}).items():
+        lines.append(f"{name}: {place}")
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n") + "\n"
+
+
+def _head(view: View) -> list[str]:
+    promise, document = view.document["preregistration"], view.document
+    grid = f"{len(view.seeds)} seeds x {len(view.capacities)} capacities"
+    claim = document["claim"].replace("_", " ")
+    said = f"{view.env}: {claim}, {document['status']}, {grid}, promise version {promise['version']} ({promise['status']})"
+    return [*fold(said, WIDTH), "=" * min(len(said), WIDTH)]
+
+
+def _answers(view: View) -> list[str]:
+    lines: list[str] = []
+    for item in view.verdicts:
+        lines += _answer(view, item)
+    return lines
+
+
+def _answer(view: View, item: Mapping[str, Any]) -> list[str]:
+    """Label and question, the numbers, what weakens them, and the published rule's answer where it differs."""
+    lever = f" ({item['lever']})" if item["lever"] else ""
+    head = f"{item['question']}{lever} {item['label']}: {QUESTIONS.get(item['question'], item['question'])}"
+    lines = [*fold(head, WIDTH, "", "   "), *fold(_numbers(view, item), WIDTH, "   ", "   ")]
+    whys = [sentence(code) for code in (item["reason"], *item["caveats"]) if code]
+    for why in dict.fromkeys(whys):
+        lines += fold(f"! {why}", WIDTH, "   ", "     ")
+    if item["point_rule_label"] != item["label"]:
+        lines.append(f"   the published point rule would say {item['point_rule_label']}")
+    return lines
+
+
+def _numbers(view: View, item: Mapping[str, Any]) -> str:
+    behind = evidence(view, item)
+    seeds = f"{behind['n_seeds']} of {behind['n_planned_seeds']} seeds, n={behind['n']}"
+    if item["estimate"] is None:
+        return f"no estimate; {seeds}"
+    name = "calibration - pixel degradation" if item["question"] == "H3" else "rank correlation inside capacities"
+    around = f"{percent(view.level)} interval {bounds(item['interval'])}" if item["interval"] else "no interval"
+    parts = [f"{name} {rho(item['estimate'])}", around]
+    if item["p_raw"] is not None:
+        holm = f" (Holm {probability(item['p_adjusted'])})" if item["p_adjusted"] is not None else ""
+        parts.append(f"p {probability(item['p_raw'])}{holm}")
+    return ", ".join([*parts, seeds])
+
+
+def _returns(view: View) -> list[str]:
+    """Models and arms on one scale."""
+    notes, lines = Notes(), []
+    for capacity in view.capacities:
+        items = [view.normalised(row) for row in view.floats(capacity)]
+        values = [item.value for item in items if item.value is not None]
+        gaps = missing_values(items, len(view.seeds))
+        shown = spread(values, view.level) + (f" {notes.mark(gaps)}" if gaps else "") if values else notes.missing(gaps)
+        lines.append(["trained {}x{}".format(*capacity), shown])
+    for name in ARMS:
+        lines += [[name, single(view.normalised(row), view.level, notes)] for row in view.arm(name)]
+    title = f"normalised return: 0 random, 1 oracle; mean [{percent(view.level)} interval] n"
+    return [title, *text_table(["", ""], lines, left=2)[1:], *notes.text(WIDTH, "  ")]
+
+
+def _controls(view: View) -> list[str]:
+    checks = view.statistics["controls"]
+    counts = {status: sum(item["status"] == status for item in checks) for status in ("passed", "failed", "not_checked")}
+    lines = [f"known answers: {counts['passed']} as expected, {counts['failed']} wrong, {counts['not_checked']} not checked"]
+    for item in checks:
+        if item["status"] == "failed":
+            found = f"null, {item['reason']}" if item["found"] is None else f"{item['found']:.4g}"
+            lines += fold(f"WRONG: {item['control']}, {item['check']}: expected {item['expected']}, found {found}", WIDTH, "  ", "    ")
+    return lines
+
+
+def _correlations(view: View) -> list[str]:
+    """Every diagnostic of the family, strongest first, nulls last and why."""
+    notes = Notes()
+    known = sorted(view.statistics["correlations"], key=lambda item: (item["rho"] is None, -abs(item["rho"] or 0.0), item["diagnostic"]))
+    lines = [
+        [
+            view.shown(item["diagnostic"]),
+            notes.show(item["rho"], rho, item["reason"]),
+            notes.show(item["interval"], bounds, item["interval_reason"]),
+            notes.show(item["p_adjusted"], probability, item["reason"]),
+            f"{item['n_seeds']} of {item['n_planned_seeds']}",
+        ]
+        for item in known
+    ]
+    header = ["goes with the return", "rho", f"{percent(view.level)} interval", "p (Holm)", "seeds"]
+    return [*text_table(header, lines, indent=""), *notes.text(WIDTH, "  ")]
+
+
+def _missing(view: View) -> list[str]:
+    keys = [Key(**entry).text() for entry in view.document["missing"] if entry["env"] == view.env]
+    if not keys:
+        return []
+    more = [f"  and {len(keys) - _NAMED} more"] if len(keys) > _NAMED else []
+    return [f"{len(keys)} planned rows are missing:", *(f"  {key}" for key in keys[:_NAMED]), *more]
