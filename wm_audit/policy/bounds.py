@@ -36,7 +36,7 @@ class Bounds:
             raise ValueError("low and high must be finite")
         box = cls(low=-_at_most(-lowest), high=_at_most(highest))
         if not (box.low < box.high).all():
-            raise ValueError(f"low must be below high, found {lowest.tolist()} and {highest.tolist()}")
+            raise ValueError(f"low must be below high by more than float32 can round away, found {lowest.tolist()} and {highest.tolist()}")
         return box
 
     @property

@@ -21,7 +21,7 @@ from wm_audit.policy.cem import Score
 def env_score(env: Oracle, snapshot: Floats, *, discount: float) -> Score:
     """Returns on the true dynamics, from the states `snapshot` (B, S); rewards after termination are 0.
 
-    The environment handed in is forked, never touched.
+    Truncation is no part of the dynamics, so the search looks past the episode's limit. The environment is forked, never touched.
     """
     return scratch_score(env.fork(), snapshot, discount=discount)
 
