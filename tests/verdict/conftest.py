@@ -1,7 +1,7 @@
 """Synthetic evidence with known answers: rows whose diagnostics follow the outcome as closely as a test asks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -124,3 +124,9 @@ def change() -> Callable[..., list[Row]]:
         return changed
 
     return build
+
+
+@pytest.fixture(scope="session")
+def quick() -> Rules:
+    """The published rules with fewer random draws: tests ask what a rule does, not how finely it samples."""
+    return replace(Rules.default(), resamples=50, permutations=199)

@@ -62,7 +62,7 @@ def _correlation(view: View, item: Mapping[str, Any], notes: Notes) -> list[str]
         f"{item['n_seeds']} of {item['n_planned_seeds']}",
         str(item["n"]),
         str(item["n_dropped"]),
-        notes.show(common.get(item["diagnostic"]), rho, why or _APART),
+        notes.show(common.get(item["diagnostic"]), rho, why or ("coverage" if item["kind"] == "diagnostic" else _APART)),
         notes.show(pooled["rho"], lambda value: f"{rho(value)} {_around(pooled, notes)} n={pooled['n']}", pooled["reason"]),
         notes.show(sizes["rho"], lambda value: f"{rho(value)} n={sizes['n']}", sizes["reason"]),
     ]

@@ -26,7 +26,7 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
 def sentence(caveat: str) -> str:
     """A caveat or a reason code in words; an unknown code stays as it is."""
     name, *parts = caveat.split(":")
-    if name in _SENTENCES:
+    if name in _SENTENCES and (parts or name not in set(Reason)):
         return _SENTENCES[name].format(*(sentence(part) for part in parts))
     return Reason(name).sentence if name in set(Reason) else caveat
 
