@@ -33,7 +33,7 @@ def kendall_within(groups: NDArray[Any] | list[Any], x: Numbers, y: Numbers, *, 
     reference, prediction = real_array("x", x, 1), real_array("y", y, 1)
     same_shape("x", reference, "y", prediction)
     labels = np.asarray(groups)
-    if labels.shape != reference.shape or labels.dtype.kind not in "iuUS":
+    if labels.shape != reference.shape or (labels.size and labels.dtype.kind not in "iuUS"):
         raise ValueError(
             f"groups must hold one integer or text label for each of the {reference.size} items, found {labels.dtype} {labels.shape}"
         )
