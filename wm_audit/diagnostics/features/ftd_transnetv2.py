@@ -8,7 +8,7 @@ The network takes frames of 27 x 48 in [0, 1] whatever their aspect; a space-tim
 followed by one in time with nothing between, so that both run as planar convolutions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class ClipFeature:
 
     name: str
     digest: str
-    stages: list[list[list[_Kernels]]]
+    stages: list[list[list[_Kernels]]] = field(repr=False)
 
     def describe(self, clips: NDArray[np.float32]) -> NDArray[np.float64]:
         """One vector a clip. Every clip is evaluated alone, so its numbers do not depend on how many others there are.

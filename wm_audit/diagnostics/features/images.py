@@ -50,7 +50,9 @@ def resized(images: NDArray[np.float32], size: tuple[int, int]) -> Tensor:
     Returns:
         (n, 3, *size) float32.
     """
-    tensor = torch.from_numpy(images)
+    tensor = torch.from_numpy(
+        np.require(images, requirements="W")
+    )  # a memory-mapped array is copied, since torch cannot promise not to write
     if tensor.shape[-2:] != size:
         tensor = interpolate(tensor, size, mode="bilinear", align_corners=False, antialias=True)
     return tensor.expand(-1, 3, -1, -1)

@@ -1,7 +1,7 @@
 """The distance of image pairs in a feature space."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ class ImageFeature:
 
     name: str
     digest: str
-    embed: Callable[[Tensor], list[Tensor]]
+    embed: Callable[[Tensor], list[Tensor]] = field(repr=False)
 
 
 def unit(stage: Tensor, weight: Tensor | float = 1.0) -> Tensor:

@@ -1,8 +1,9 @@
 """Frechet distance between real clips and clips whose later frames the model imagined.
 
 A clip is the last context frame or frames, then the future: as it was, or as the model imagined it without seeing more. Both
-sides share the context, the actions and the order of the clips. The number is a distance between two finite samples: at a few dozen
-clips it is well above 0 also between real and real, which `measure_split` shows.
+sides share context and actions. The ensemble is one generator, its members take turns: clip i is imagined by member i mod K, so that
+every segment is imagined once and K equal members give exactly the single member's number. The number is a distance between two finite
+samples: at a few dozen clips it is well above 0 also between real and real, which `measure_split` shows.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,6 @@ from wm_audit.diagnostics.features.frechet import principal_frechet
 from wm_audit.diagnostics.features.ftd_transnetv2 import ClipFeature
 from wm_audit.diagnostics.features.images import too_small
 from wm_audit.diagnostics.features.settings import FeatureSettings
-from wm_audit.diagnostics.members import members_mean
 
 UNIT, ORIENTATION, NAME = "distance", -1, ftd_transnetv2.NAME
 REMEMBERED = 4  # sets of real clips: those of one evaluation stream and its split serve a float model and its compressed twins
@@ -27,7 +27,7 @@ Describe = Callable[[NDArray[np.float32]], NDArray[np.float64]]
 
 
 def measure(evidence: Evidence) -> Measurement:
-    """Imagined against real futures, per member, then averaged over members."""
+    """Imagined against real futures."""
     gap = evidence.gap("open_loop", "mean")
     if gap is not None:
         return gap.measurement(UNIT, ORIENTATION).with_(feature=NAME)
@@ -39,13 +39,10 @@ def measure(evidence: Evidence) -> Measurement:
     if n <= settings.fvd_components:
         return _null(Reason.TOO_FEW_SAMPLES, n)
     real = _described(feature, evidence, slice(0, n))
-    found = []
-    for member in evidence.open_loop_mean:
-        distance = principal_frechet(real, feature.describe(clips(evidence, member, slice(0, n))), settings.fvd_components)
-        if isinstance(distance, Reason):
-            return _null(distance, n)
-        found.append(distance)
-    return _value(float(members_mean(np.asarray(found, np.float64))), n, feature)
+    turns = np.arange(n)
+    imagined = evidence.open_loop_mean[turns % len(evidence.open_loop_mean), turns]
+    distance = principal_frechet(real, feature.describe(clips(evidence, imagined, slice(0, n))), settings.fvd_components)
+    return _null(distance, n) if isinstance(distance, Reason) else _value(distance, n, feature)
 
 
 def measure_split(evidence: Evidence) -> Measurement:
@@ -75,7 +72,7 @@ def clips(evidence: Evidence, future: NDArray[np.float32], rows: slice) -> NDArr
 
     Args:
         evidence: whose context it is.
-        future: (B, H, C, h, w).
+        future: (n, H, C, h, w), of these segments.
         rows: which segments.
 
     Returns:
@@ -94,7 +91,7 @@ def clips(evidence: Evidence, future: NDArray[np.float32], rows: slice) -> NDArr
             expected=f"at most {seen.shape[1]}, the context of a segment",
             fix="lower it or lengthen the probe's context",
         )
-    return np.concatenate([seen[rows, seen.shape[1] - context :], future[rows, :steps]], axis=1)
+    return np.concatenate([seen[rows, seen.shape[1] - context :], future[:, :steps]], axis=1)
 
 
 def _feature(evidence: Evidence) -> ClipFeature | Reason:
@@ -105,7 +102,7 @@ def _feature(evidence: Evidence) -> ClipFeature | Reason:
 
 def _described(feature: ClipFeature, evidence: Evidence, rows: slice) -> NDArray[np.float64]:
     """The real clips' descriptions, remembered by content: evidence with equal real frames gets them without a second look."""
-    frames = clips(evidence, evidence.real, rows)
+    frames = clips(evidence, evidence.real[rows], rows)
     return _remembered(feature.describe, frames.shape, frames.tobytes())
 
 
