@@ -112,7 +112,7 @@ def test_dense_reward_is_nearness() -> None:
 def test_reward_stays_bounded_where_nothing_should_be() -> None:
     for name in ("pixel_nav", "two_room"):
         env = make(name, {"image": 16})
-        env.restore(np.stack([np.zeros(22), np.ones(22), np.full(22, 0.5), np.full(22, -3.0)]))
+        env.restore(np.stack([np.zeros(WIDTH), np.ones(WIDTH), np.full(WIDTH, 0.5), np.full(WIDTH, -3.0)]))
         reward = env.advance(np.zeros((4, 2))).reward
         assert ((reward >= 0) & (reward <= 1)).all()
         assert env.render().shape == (4, 3, 16, 16)

@@ -25,11 +25,12 @@ GOAL = (40, 214, 96)
 AGENT = (255, 236, 64)
 CUES = ((232, 24, 40), (24, 64, 240))  # the first goal pays, the second goal pays
 
-# The drifting pattern, per channel: darkest value, what one wave adds at most (one along x, one along y), periods.
-# Green stays low, so that goal and agent stand out wherever the pattern is bright.
+# The drifting pattern, per channel: darkest value, what one wave adds at most (one along x, one along y), and how far the
+# channel's waves run ahead, in periods. The pattern moves as one: two phases say all of it, however much of the picture it
+# fills. Green stays low, so that goal and agent stand out wherever the pattern is bright.
 PATTERN_BASE = (12, 8, 16)
 PATTERN_WAVE = (104, 38, 110)
-PATTERN_PERIODS = (1.0, 1.6, 1.3)
+PATTERN_LEADS = (0.0, 0.25, 0.5)
 
 _CUE_BOX = Box(7 / 16, 1 - BORDER, 8 / 16, 1.0)  # in the upper border, where nothing covers it; 1, 2 or 4 pixels wide
 _CHUNK_BYTES = 1 << 19  # pictures are drawn in portions that stay in the processor's cache
@@ -45,9 +46,9 @@ class Painter:
         self._walls = [self._pixels(box) for box in (*edges, *layout.walls)]
         self._cue = self._pixels(_CUE_BOX)
         centres = (np.arange(self._side, dtype=np.float32) + np.float32(0.5)) / np.float32(self._side)
-        periods = np.array(PATTERN_PERIODS, dtype=np.float32)[:, None]
-        self._along_x = periods * centres  # (3, w), position in periods
-        self._along_y = periods * centres[::-1]  # (3, h)
+        leads = np.array(PATTERN_LEADS, dtype=np.float32)[:, None]
+        self._along_x = centres + leads  # (3, w), position in periods
+        self._along_y = centres[::-1] + leads  # (3, h)
 
     def draw(self, state: Floats) -> Images:
         """(n, 3, h, w): the pictures of a state (S, n)."""
@@ -77,10 +78,10 @@ class Painter:
 
     def _pattern_into(self, images: Images, phase: Floats) -> None:
         """A wave along x plus a wave along y in every channel; each is rounded to whole levels before they are added."""
-        shift = phase.T.astype(np.float32)[:, :, None]  # (n, 6, 1)
+        shift = phase.T.astype(np.float32)[:, :, None, None]  # (n, 2, 1, 1)
         height = np.array(PATTERN_WAVE, dtype=np.float32)[:, None]
-        columns = (height * _wave(self._along_x + shift[:, :3]) + np.float32(0.5)).astype(np.uint8)
-        rows = (height * _wave(self._along_y + shift[:, 3:]) + np.float32(0.5)).astype(np.uint8)
+        columns = (height * _wave(self._along_x + shift[:, 0]) + np.float32(0.5)).astype(np.uint8)
+        rows = (height * _wave(self._along_y + shift[:, 1]) + np.float32(0.5)).astype(np.uint8)
         rows += np.array(PATTERN_BASE, dtype=np.uint8)[:, None]
         np.add(rows[:, :, :, None], columns[:, :, None, :], out=images)
 

@@ -17,23 +17,23 @@ COLUMNS: dict[str, slice] = {
     "step": slice(4, 5),  # steps taken
     "goals": slice(5, 9),  # x, y of the first goal, x, y of the second
     "paying": slice(9, 10),  # 0: the first goal pays, 1: the second
-    "phase": slice(10, 16),  # the distractor's phase in periods: three channels along x, three along y
-    "drift": slice(16, 22),  # what each phase gains a step
+    "phase": slice(10, 12),  # the distractor's phase in periods, along x and along y
+    "drift": slice(12, 14),  # what each phase gains a step
 }
-WIDTH = 22  # S
+WIDTH = 14  # S
 
 POSITION, VELOCITY, GOALS, PHASE, DRIFT = (COLUMNS[name] for name in ("position", "velocity", "goals", "phase", "drift"))
 STEP, PAYING = COLUMNS["step"].start, COLUMNS["paying"].start
 
 CANDIDATES = 24  # places to start; the first one clear of both goals is taken
 DRIFT_RANGE = (0.01, 0.03)  # periods a step, either way
-_DRAWS = 1 + 4 + 2 * CANDIDATES + 6 + 6
+_DRAWS = 1 + 4 + 2 * CANDIDATES + 2 + 2
 
 
 def first_state(layout: Layout, stream: Stream, n: int) -> Floats:
     """(S, n): the beginning of n episodes; copy i uses `stream.child(i)` only."""
     unit = np.stack([stream.child(copy).uniform(_DRAWS) for copy in range(n)], axis=1)
-    coin, goals, starts, phase, drift = np.split(unit, np.cumsum([1, 4, 2 * CANDIDATES, 6]))
+    coin, goals, starts, phase, drift = np.split(unit, np.cumsum([1, 4, 2 * CANDIDATES, 2]))
     state = np.zeros((WIDTH, n))
     state[PAYING] = coin[0] >= 0.5
     state[GOALS] = np.concatenate([_inside(layout.goals[0], goals[:2]), _inside(layout.goals[1], goals[2:])])
