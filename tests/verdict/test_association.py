@@ -38,7 +38,9 @@ def test_the_description_is_the_published_analysis(make: Make, quick: Rules) -> 
     assert found.pooled["rho"] == pytest.approx(oracle.statistic)
     assert found.pooled["p"] == pytest.approx(oracle.pvalue)
     assert found.pooled["tau_b"] == pytest.approx(kendalltau(x, y).statistic)
-    assert found.pooled["interval"][0] < found.pooled["rho"] < found.pooled["interval"][1]
+    for name in ("interval", "bca", "bonett_wright"):
+        assert found.pooled[name][0] < found.pooled["rho"] < found.pooled[name][1]
+        assert found.pooled[f"{name}_reason"] is None
     assert found.capacity_level == {"descriptive": True, "rho": pytest.approx(1.0), "reason": None, "n": 3}
 
 
@@ -88,7 +90,7 @@ def test_diagnostics_are_compared_on_the_seeds_that_all_of_them_have(make: Make,
     assert (found["n_seeds"], found["n"], found["left_out"]) == (8, 24, ["rollout_fvd"])
     kept = Table.of([row for row in rows if row.key.seed not in (1, 2)], "pixel_nav", quick)
     alone = associated(list(kept.rows.values()), quick, ("pixel_ssim",))[0].estimate.value
-    assert found["rho"]["pixel_ssim"] == pytest.approx(alone)
+    assert found["associations"]["pixel_ssim"]["rho"] == pytest.approx(alone)
 
 
 def test_copies_of_one_diagnostic_are_one_test(make: Make, change: Change, quick: Rules) -> None:

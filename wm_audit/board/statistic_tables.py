@@ -50,7 +50,7 @@ def _correlation(view: View, item: Mapping[str, Any], notes: Notes) -> list[str]
     gaps = [f"{view.shown(name)} is missing: {_counts(counts)}" for name, counts in item["missing"].items()]
     constant = [sentence(f"constant_capacity:{hidden}x{embed}") for hidden, embed in item["constant_capacities"]]
     marks = "".join(f" {notes.mark(text)}" for text in (*gaps, *constant))
-    common = view.statistics["comparison"]["rho"]
+    common = view.statistics["comparison"]["associations"].get(item["diagnostic"], {"rho": None, "reason": why or _APART})
     around = {"diagnostic": "", "composite": "**", "extra": "*"}[item["kind"]]
     return [
         f"{around}{view.shown(item['diagnostic'])}{around}{marks}",
@@ -62,7 +62,7 @@ def _correlation(view: View, item: Mapping[str, Any], notes: Notes) -> list[str]
         f"{item['n_seeds']} of {item['n_planned_seeds']}",
         str(item["n"]),
         str(item["n_dropped"]),
-        notes.show(common.get(item["diagnostic"]), rho, why or ("coverage" if item["kind"] == "diagnostic" else _APART)),
+        notes.show(common["rho"], rho, common["reason"]),
         notes.show(pooled["rho"], lambda value: f"{rho(value)} {_around(pooled, notes)} n={pooled['n']}", pooled["reason"]),
         notes.show(sizes["rho"], lambda value: f"{rho(value)} n={sizes['n']}", sizes["reason"]),
     ]
@@ -82,7 +82,7 @@ def _lever(item: Mapping[str, Any], notes: Notes) -> list[str]:
         notes.show(item["p"], probability, why),
         notes.show(item["calibration"], plain, why),
         notes.show(item["pixel"], plain, why),
-        notes.show(item["outcome_delta"], plain, why or "no pair of models has a return"),
+        notes.show(item["outcome_delta"], plain, item["outcome_delta_reason"]),
         f"{item['n_seeds']} of {item['n_planned_seeds']}",
         str(item["n"]),
         item["point_rule"]["label"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from wm_audit.stats.within_capacity import Within, within_capacity_rho
 from wm_audit.verdict.composites import Group
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import Floats
+
+_METHODS: tuple[Literal["percentile"], Literal["bca"]] = ("percentile", "bca")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Association:
             "kind": self.kind,
             "feature": self.feature,
             "rho": self.estimate.value,
-            "reason": None if reason is None else reason.value,
+            "reason": _code(reason),
             **interval_json(self.interval, reason),
             "level": self.interval.level,
             "p": self.test.p,
@@ -116,20 +118,34 @@ def pooled(group: Group, outcome: Floats, rules: Rules, draws: Stream) -> dict[s
     y, least, distinct = outcome.ravel(), rules.min_n, rules.min_distinct
     rho = spearman(x, y, rtol=rtol, min_n=least, min_distinct=distinct)
     tau = kendall_tau_b(x, y, rtol=rtol, min_n=least, min_distinct=distinct)
-    interval = correlation_bootstrap(
-        x, y, stream=draws, resamples=rules.resamples, level=rules.level, rtol=rtol, min_n=least, min_distinct=distinct
+    percentile, bca = (
+        correlation_bootstrap(
+            x,
+            y,
+            stream=draws.child(method),
+            resamples=rules.resamples,
+            level=rules.level,
+            method=method,
+            rtol=rtol,
+            min_n=least,
+            min_distinct=distinct,
+        )
+        for method in _METHODS
     )
-    fisher = fisher_interval(rho.value, rho.n, rules.level, variance="bonett_wright")
+    fisher, t = fisher_interval(rho.value, rho.n, rules.level, variance="bonett_wright"), t_approximation(rho.value, rho.n)
     return {
         "descriptive": True,
         "rho": rho.value,
-        "reason": None if rho.reason is None else rho.reason.value,
-        **interval_json(interval, rho.reason),
-        "resamples": interval.resamples,
-        "degenerate": interval.n_degenerate,
-        "p": t_approximation(rho.value, rho.n).p,
-        "bonett_wright": None if fisher.bounds is None else list(fisher.bounds),
+        "reason": _code(rho.reason),
+        **interval_json(percentile, rho.reason),
+        "resamples": percentile.resamples,
+        "degenerate": percentile.n_degenerate,
+        **interval_json(bca, rho.reason, "bca"),
+        **interval_json(fisher, rho.reason, "bonett_wright"),
+        "p": t.p,
+        "p_reason": None if t.p is not None else _code(rho.reason or t.reason),
         "tau_b": tau.value,
+        "tau_b_reason": _code(tau.reason),
         "n": rho.n,
         "n_dropped": rho.n_dropped,
     }
@@ -141,12 +157,14 @@ def capacity_level(group: Group, outcome: Floats) -> dict[str, Any]:
     x = group.values[0] if len(group.members) == 1 else group.pooled()
     means = [side[kept].mean(axis=0) if kept.any() else np.full(side.shape[1], np.nan) for side in (x, outcome)]
     found = spearman(*means, min_n=3, min_distinct=2)
-    reason = None if found.reason is None else found.reason.value
-    return {"descriptive": True, "rho": found.value, "reason": reason, "n": found.n}
+    return {"descriptive": True, "rho": found.value, "reason": _code(found.reason), "n": found.n}
 
 
-def interval_json(interval: Interval, reason: Reason | None) -> dict[str, Any]:
-    """`interval` and, where an estimate has none, `interval_reason`; without an estimate the estimate's reason speaks."""
+def interval_json(interval: Interval, reason: Reason | None, name: str = "interval") -> dict[str, Any]:
+    """`interval` and, where there is none, `interval_reason`; without an estimate the estimate's reason speaks."""
     bounds = interval.bounds
-    why = None if bounds is not None else reason or interval.reason
-    return {"interval": None if bounds is None else list(bounds), "interval_reason": None if why is None else why.value}
+    return {name: None if bounds is None else list(bounds), f"{name}_reason": None if bounds else _code(reason or interval.reason)}
+
+
+def _code(reason: Reason | None) -> str | None:
+    return None if reason is None else reason.value

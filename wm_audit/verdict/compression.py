@@ -160,6 +160,7 @@ def to_json(found: Lever, table: Table, rules: Rules) -> dict[str, Any]:
         "pixel": pixel,
         "calibration": calibration,
         "outcome_delta": found.outcome_delta,
+        "outcome_delta_reason": Reason.NO_FINITE_PAIRS.value if found.outcome_delta is None else None,
         "below_noise_floor": found.below_noise_floor,
         "per_seed": [
             {

@@ -67,6 +67,7 @@ class Delta:
             "degradation": self.mean / self.scale if self.mean is not None and self.scale else None,
             "reason": None if reason is None else reason.value,
             "noise_floor": self.floor,
+            "noise_floor_reason": Reason.TOO_FEW_SAMPLES.value if self.floor is None else None,
             "below_noise_floor": self.below_noise_floor,
             "n": self.n,
             "missing": self.missing,

@@ -21,16 +21,16 @@ def comparison(groups: Sequence[Group], outcome: Floats, rules: Rules) -> dict[s
     """Diagnostics beside each other on the seeds where all of them are defined; one that is nowhere defined is left out and named."""
     shown = [item for item in groups if np.isfinite(item.values).any()]
     common = np.logical_and.reduce([item.complete(outcome) for item in shown]) if shown else np.zeros(len(outcome), dtype=np.bool_)
-    found = {
-        item.name: within_capacity_rho(np.where(common[:, None], item.values, np.nan), outcome, design_of(item, rules)).value
-        for item in shown
-    }
+    found = {}
+    for item in shown:
+        inside = within_capacity_rho(np.where(common[:, None], item.values, np.nan), outcome, design_of(item, rules))
+        found[item.name] = {"rho": inside.value, "reason": None if inside.reason is None else inside.reason.value}
     return {
         "diagnostics": [item.name for item in shown],
         "left_out": [item.name for item in groups if item.name not in found],
         "n_seeds": int(common.sum()),
         "n": int(common.sum()) * outcome.shape[1],
-        "rho": found,
+        "associations": found,
     }
 
 
