@@ -5,7 +5,7 @@ import pytest
 
 from wm_audit.core import stream
 from wm_audit.envs import Floats, make
-from wm_audit.envs.pixel_nav import COLUMNS, OPEN, TWO_ROOMS, Layout
+from wm_audit.envs.pixel_nav import COLUMNS, OPEN, TWO_ROOMS, WIDTH, Layout
 from wm_audit.envs.pixel_nav.distance import Walk
 from wm_audit.envs.pixel_nav.layout import Box
 
