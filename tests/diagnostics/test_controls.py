@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from wm_audit.core import Measurement, Reason, stream
-from wm_audit.data import assemble, collect, counterfactual, held, segments, uniform
+from wm_audit.data import Counterfactual, Segments, assemble, collect, counterfactual, held, segments, uniform
 from wm_audit.diagnostics import counterfactual_tau, pixel_mse, pixel_nll, pixel_ssim, return_ece, uncertainty_ece, uncertainty_rho
 from wm_audit.diagnostics.evidence import Evidence
 from wm_audit.diagnostics.parameters import Parameters
-from wm_audit.envs import make
+from wm_audit.envs import Oracle, make
 from wm_audit.models.controls import CONTROLS
 
 WORLDS: list[tuple[str, str]] = [("pixel_nav", "none"), ("two_room", "goal")]
@@ -23,13 +23,18 @@ def value(found: Measurement) -> float:
 
 
 @cache
-def audited(control: str, env_id: str, terminal: str, batch: int = 16) -> Evidence:
+def probes(env_id: str, terminal: str) -> tuple[Oracle, Segments, Counterfactual]:
     env = make(env_id, {"image": 16, "limit": 30, "reward": "dense", "terminal": terminal})
     shares = {"uniform": 0.5, "held": 0.5}
-    episodes = collect(env, {"uniform": uniform, "held": held(6)}, shares, 1200, root=5, seed=0)
+    episodes = collect(env, {"uniform": uniform, "held": held(6)}, shares, 900, root=5, seed=0)
     dataset = assemble(episodes, env.spec, {"train": 0.2, "probe": 0.4, "held_out": 0.4}, 5, 0)
-    future = segments(dataset, "held_out", 40, context=3, horizon=8, stream=stream(5, "segments"))
-    probe = counterfactual(dataset, env, n_states=12, n_actions=6, hold=6, context=3, stream=stream(5, "probe"))
+    future = segments(dataset, "held_out", 24, context=3, horizon=8, stream=stream(5, "segments"))
+    return env, future, counterfactual(dataset, env, n_states=12, n_actions=6, hold=6, context=3, stream=stream(5, "probe"))
+
+
+@cache
+def audited(control: str, env_id: str, terminal: str, batch: int = 24) -> Evidence:
+    env, future, probe = probes(env_id, terminal)
     return Evidence(CONTROLS[control](env, 3), future, probe, Parameters(batch=batch))
 
 

@@ -23,5 +23,6 @@ def _measure(evidence: Evidence, loop: Loop) -> Measurement:
     mean = evidence.prediction(loop, "mean")
     if isinstance(mean, Gap):
         return mean.measurement(UNIT, ORIENTATION)
-    scores = np.stack([np.square(np.subtract(member, evidence.real, dtype=np.float64)).mean(axis=(-3, -2, -1)) for member in mean])
-    return summarise(scores, unit=UNIT, orientation=ORIENTATION)
+    errors = (np.subtract(mean[:, b], real, dtype=np.float64) for b, real in enumerate(evidence.real))  # a segment at a time saves memory
+    scores = [np.square(error).mean(axis=(-3, -2, -1)) for error in errors]
+    return summarise(np.stack(scores, axis=1), unit=UNIT, orientation=ORIENTATION)
