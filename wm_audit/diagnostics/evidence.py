@@ -122,5 +122,5 @@ def gap_of(finite: NDArray[np.bool_]) -> Gap | None:
 
 
 def unit_range(frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Intensities 0..255 to [0, 1]: the one place of this folder where the scale changes."""
+    """Intensities 0..255 to [0, 1], in single precision as the models have them."""
     return frames.astype(np.float32) / np.float32(255.0)
