@@ -99,6 +99,8 @@ _EVALUATION = Fields(
         "probe_hold": _AT_LEAST_ONE,
         "frames": _AT_LEAST_ONE,
         "clips": _AT_LEAST_ONE,
+        "clip_components": _AT_LEAST_ONE,
+        "filter_banks": _AT_LEAST_ONE,
         "batch": _AT_LEAST_ONE,
         "bins": _AT_LEAST_ONE,
     }

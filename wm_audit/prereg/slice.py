@@ -24,6 +24,8 @@ BUDGETS = (
     "evaluation.probe_actions",
     "evaluation.frames",
     "evaluation.clips",
+    "evaluation.clip_components",
+    "evaluation.filter_banks",
     "statistics.resamples",
     "statistics.permutations",
 )

@@ -77,5 +77,10 @@ class Bench:
 
 def parameters(sizes: Mapping[str, Any]) -> Parameters:
     """The diagnostics' settings from the `evaluation` section of the promise."""
-    features = {"lpips_frames": sizes["frames"], "fvd_clips": sizes["clips"]}
+    features = {
+        "lpips_frames": sizes["frames"],
+        "fvd_clips": sizes["clips"],
+        "fvd_components": sizes["clip_components"],
+        "filter_seeds": sizes["filter_banks"],
+    }
     return Parameters(batch=sizes["batch"], bins=sizes["bins"], features=features)
