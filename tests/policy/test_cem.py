@@ -149,6 +149,9 @@ def test_the_same_stream_gives_the_same_plan_twice() -> None:
 
 def test_ties_go_to_the_lower_index() -> None:
     np.testing.assert_array_equal(select_elites(np.array([[1.0, 2.0, 2.0, 1.0, 1.0]]), 4), [[1, 2, 0, 3]])
+    many = stream(0, "ties").integers(3, (4, 500)).astype(np.float64)  # long enough for an unstable sort to show
+    expected = [sorted(range(500), key=lambda j: (-row[j], j))[:400] for row in many]
+    np.testing.assert_array_equal(select_elites(many, 400), expected)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -185,6 +188,21 @@ def test_without_a_finite_return_the_mean_stays_and_the_plan_is_marked(bad: floa
     np.testing.assert_array_equal(trace.n_nonfinite[:, 1], 8)
     assert (trace.elites[:, 1] == -1).all()
     assert np.isfinite(trace.plan).all()
+
+
+def test_one_round_without_a_finite_return_marks_the_plan() -> None:
+    calls: list[int] = []
+
+    def score(actions: Floats) -> Floats:
+        calls.append(len(calls))
+        returns: Floats = quadratic(np.zeros((1, 3, 2)))(actions)
+        return returns * np.nan if len(calls) == 2 else returns
+
+    trace = search(score, 1, CemSettings(horizon=3, candidates=8, elites=2, iterations=3))
+    assert trace.blind.all()
+    np.testing.assert_array_equal(trace.n_nonfinite[:, 0], [0, 8, 0])
+    np.testing.assert_array_equal(trace.mean[1], trace.mean[0])
+    np.testing.assert_array_equal(trace.std[1], trace.std[0])
 
 
 def test_one_finite_return_leaves_a_spread_to_search_with() -> None:
