@@ -144,6 +144,16 @@ def test_gaps_say_how_many_and_why(broken: dict[str, Any]) -> None:
     assert "1 of 3: the model predicted a value that is not finite" in text
 
 
+def test_flips_are_listed_with_their_label(page: str, broken: dict[str, Any]) -> None:
+    said = page[page.index("### Robustness") :]
+    assert re.search(
+        r"^- H1: (\*\*fragile\*\* .*)?[A-Z]+(; \d+ of \d+ variants differ: .+ \([A-Z]+\)| in all \d+ variants)$", said, re.MULTILINE
+    )
+    assert "without seed 0" in said
+    assert "- H3 (int8): " in said
+    assert "### Robustness" in leaderboard([("r.json", broken)])
+
+
 def test_extras_are_marked_as_outside_the_family(page: str) -> None:
     cells = column(page, "diagnostic", "p (Holm)")
     assert cells["*pixel_mse.open_loop*"].startswith("–")

@@ -6,7 +6,7 @@ from typing import Any
 from wm_audit.board.layout import markdown_table
 from wm_audit.board.model_tables import arms, models
 from wm_audit.board.statistic_tables import compressions, correlations
-from wm_audit.board.verdict_table import verdict_table
+from wm_audit.board.verdict_table import robustness, verdict_table
 from wm_audit.board.view import View, views
 from wm_audit.core import Key
 
@@ -51,7 +51,16 @@ def _overview(shown: Sequence[View]) -> list[str]:
 
 
 def _section(view: View) -> list[str]:
-    parts = (_provenance(view), verdict_table(view), models(view), arms(view), correlations(view), compressions(view), _missing(view))
+    parts = (
+        _provenance(view),
+        verdict_table(view),
+        models(view),
+        arms(view),
+        correlations(view),
+        compressions(view),
+        robustness(view),
+        _missing(view),
+    )
     lines = [f"## {view.env}"]
     for part in parts:
         if part:

@@ -20,6 +20,41 @@ def verdict_table(view: View) -> list[str]:
     return ["### Verdicts", "", *markdown_table(header, lines, left=2), *notes.markdown()]
 
 
+def robustness(view: View) -> list[str]:
+    """Which other analyses would have answered otherwise; the whole panel is folded away."""
+    panels = view.statistics["robustness"]
+    lines = ["### Robustness", "", *(f"- {_short(panel)}: {_said(panel)}" for panel in panels), ""]
+    notes, header = Notes(), ["question", "variant", "estimate", "interval", "label"]
+    rows = [
+        [
+            _short(panel),
+            item["variant"],
+            notes.show(item["estimate"], rho, item["reason"]),
+            notes.show(item["interval"], bounds, item["interval_reason"]),
+            item["label"] if item["label"] == panel["label"] else f"*{item['label']}*",
+        ]
+        for panel in panels
+        for item in panel["variants"]
+    ]
+    summary = "<details><summary>Every variant; labels that differ are set in italics</summary>"
+    return [*lines, summary, "", *markdown_table(header, rows, left=2), *notes.markdown(), "", "</details>"]
+
+
+def _short(item: Mapping[str, Any]) -> str:
+    return f"{item['question']} ({item['lever']})" if item["lever"] else str(item["question"])
+
+
+def _said(panel: Mapping[str, Any]) -> str:
+    """The flips, and what makes the answer fragile."""
+    count, flips = len(panel["variants"]), panel["flips"]
+    labels = {item["variant"]: item["label"] for item in panel["variants"]}
+    listed = ", ".join(f"{name} ({labels[name]})" for name in flips)
+    said = (
+        f"{panel['label']} in all {count} variants" if not flips else f"{panel['label']}; {len(flips)} of {count} variants differ: {listed}"
+    )
+    return f"**fragile** ({'; '.join(panel['because'])}). {said}" if panel["fragile"] else said
+
+
 def asked(item: Mapping[str, Any]) -> str:
     """The question in words, with the lever where there is one."""
     lever = f" ({item['lever']})" if item["lever"] else ""

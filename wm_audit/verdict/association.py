@@ -35,6 +35,7 @@ class Association:
         interval: jackknife interval at the deciding level.
         pooled: the published description, over all rows at once; never decides.
         capacity_level: does the metric order model sizes; never decides.
+        seeds: the planned seeds, the first axis of the group's values.
         missing: why members are missing, with counts.
         feature: the learned feature behind a diagnostic, or None.
     """
@@ -46,6 +47,7 @@ class Association:
     interval: Interval
     pooled: dict[str, Any]
     capacity_level: dict[str, Any]
+    seeds: tuple[int, ...] = ()
     missing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     feature: str | None = None
 
@@ -91,7 +93,7 @@ def associate(group: Group, outcome: Floats, rules: Rules, draws: Stream, kind: 
         rules: what was promised.
         draws: the stream named after this group; nothing else draws from it.
         kind: diagnostic, composite or extra.
-        extra: `missing` and `feature`, as `Association` has them.
+        extra: `seeds`, `missing` and `feature`, as `Association` has them.
     """
     design = design_of(group, rules)
     return Association(

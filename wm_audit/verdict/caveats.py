@@ -17,6 +17,7 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
         NOISY: "less than half of the outcome's variance between seeds is signal, the rest is evaluation noise",
         TIED: "fewer than half of the outcomes are distinct",
         BELOW: "every change is smaller than the evaluation noise",
+        "fragile": "another reasonable analysis changes the answer",
         "row_missing": "the row is missing",
         "not_measured": "it was not measured",
     }

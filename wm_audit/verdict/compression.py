@@ -110,7 +110,7 @@ def lever(table: Table, name: str, rules: Rules, root: int) -> Lever:
     members = tuple(dict.fromkeys((*rules.pixel, *rules.calibration, *rules.control)))
     deltas = {member: delta(table, member, name, rules) for member in members}
 
-    def contrast(pixel: Sequence[str], other: Sequence[str], scale: Scale) -> Contrast:
+    def contrasted(pixel: Sequence[str], other: Sequence[str], scale: Scale) -> Contrast:
         return _contrast(table, name, [deltas[item] for item in pixel], [deltas[item] for item in other], (rules, root, scale))
 
     def on_ladder(item: Delta) -> Floats:
@@ -118,22 +118,40 @@ def lever(table: Table, name: str, rules: Rules, root: int) -> Lever:
 
     raw = [member for member in rules.pixel if member in _RAW_THREE]
     panels = [
-        ("noise floor as scale", contrast(rules.pixel, rules.calibration, lambda item: item.scaled(item.floor))),
-        ("float ladder", contrast(rules.pixel, rules.calibration, on_ladder)),
-        ("control composite as the other side", contrast(rules.pixel, rules.control, _seed_sd)),
+        ("noise floor as scale", contrasted(rules.pixel, rules.calibration, lambda item: item.scaled(item.floor))),
+        ("float ladder", contrasted(rules.pixel, rules.calibration, on_ladder)),
+        ("control composite as the other side", contrasted(rules.pixel, rules.control, seed_sd_scale)),
     ]
     if raw and tuple(raw) != rules.pixel:
-        panels.append((f"pixel side = {', '.join(raw)}", contrast(raw, rules.calibration, _seed_sd)))
+        panels.append((f"pixel side = {', '.join(raw)}", contrasted(raw, rules.calibration, seed_sd_scale)))
     sides = [deltas[member] for member in dict.fromkeys((*rules.pixel, *rules.calibration))]
     return Lever(
         name=name,
         deltas=deltas,
-        contrast=contrast(rules.pixel, rules.calibration, _seed_sd),
+        contrast=contrasted(rules.pixel, rules.calibration, seed_sd_scale),
         panels=tuple(panels),
         ladder=(_rungs(table, name, rules.pixel, rules), _rungs(table, name, rules.control, rules)),
         outcome_delta=_outcome_delta(table, name),
         below_noise_floor=all(item.below_noise_floor for item in sides),
     )
+
+
+def contrast(table: Table, name: str, sides: tuple[Sequence[str], Sequence[str]], how: tuple[Rules, int, Scale]) -> Contrast:
+    """The contrast of two sets of diagnostics under a lever, (pixel, other).
+
+    Args:
+        table: the environment's rows.
+        name: the lever.
+        sides: the members of the pixel side and of the other side.
+        how: the rules, the seed of random subsets, and the scale.
+    """
+    pixel, other = ([delta(table, member, name, how[0]) for member in side] for side in sides)
+    return _contrast(table, name, pixel, other, how)
+
+
+def seed_sd_scale(item: Delta) -> Floats:
+    """The deciding scale: differences in seed-to-seed standard deviations."""
+    return item.scaled(item.scale)
 
 
 def to_json(found: Lever, table: Table, rules: Rules) -> dict[str, Any]:
@@ -206,10 +224,6 @@ def _common(nowhere: Sequence[Delta], members: int) -> Reason | None:
     """The one reason behind a lever that could not be measured at all (its engine is missing, it changed no weight)."""
     codes = {code for item in nowhere for code in item.missing}
     return Reason(codes.pop()) if len(nowhere) == members and len(codes) == 1 and codes <= set(Reason) else None
-
-
-def _seed_sd(item: Delta) -> Floats:
-    return item.scaled(item.scale)
 
 
 def _rungs(table: Table, name: str, side: Sequence[str], rules: Rules) -> float | None:

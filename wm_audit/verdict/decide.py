@@ -1,6 +1,7 @@
 """From rows to verdicts: one function, its steps in order. Nothing here depends on the order of the rows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wm_audit.core import AuditError, Label, Row, Stream, Verdict, stream
@@ -13,6 +14,7 @@ from wm_audit.verdict.composites import entries, group, missing
 from wm_audit.verdict.copies import COPY, copy_check
 from wm_audit.verdict.labelled import Ground, degradation, prediction
 from wm_audit.verdict.placebo import placebo_checks
+from wm_audit.verdict.robustness import FRAGILE, degradation_panel, prediction_panel
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import FLOAT, TRAINED, Table
 
@@ -61,7 +63,7 @@ def _environment(table: Table, rules: Rules, claim: str) -> Judgement:
         *placebo_checks(composites, returns, rules, _draws(table, rules, "controls")),
         *copy_check(table),
     ]
-    levers = [compression.lever(table, name, rules, _draws(table, rules, "H3", name).seed()) for name in _levers(table, rules)]
+    levers = [compression.lever(table, name, rules, _subsets(table, name, rules)) for name in _levers(table, rules)]
     points = {question: description.point_rule(table, question, returns, rules) for question in ("H1", "H2")}
     statistics = {
         "grid": _grid(table),
@@ -79,7 +81,23 @@ def _environment(table: Table, rules: Rules, claim: str) -> Judgement:
     ground = Ground(table, rules, resolution, failures(checks), claim)
     asked = zip(("H1", "H2"), family[-2:], strict=True)
     verdicts = [prediction(name, item, ground, adjusted[item.group.name], Label(points[name]["label"])) for name, item in asked]
-    return statistics, verdicts + [degradation(item, ground) for item in levers]
+    verdicts += [degradation(item, ground) for item in levers]
+    panels = _panels(verdicts, family[-2:], levers, ground)
+    said = zip(verdicts, panels, strict=True)
+    marked = [replace(verdict, caveats=(*verdict.caveats, FRAGILE)) if panel["fragile"] else verdict for verdict, panel in said]
+    return statistics | {"robustness": panels}, marked
+
+
+def _panels(
+    verdicts: Sequence[Verdict], composites: Sequence[Association], levers: Sequence[compression.Lever], ground: Ground
+) -> list[dict[str, Any]]:
+    """Each verdict's robustness panel, in the order of the verdicts."""
+    table, rules, returns = ground.table, ground.rules, ground.table.outcome()
+    predictions, degradations = zip(verdicts, composites, strict=False), zip(verdicts[len(composites) :], levers, strict=True)
+    panels = [
+        prediction_panel(verdict, item, returns, rules, _draws(table, rules, verdict.question, "jitter")) for verdict, item in predictions
+    ]
+    return panels + [degradation_panel(verdict, item, table, rules, _subsets(table, item.name, rules)) for verdict, item in degradations]
 
 
 def _associations(table: Table, rules: Rules) -> list[Association]:
@@ -97,6 +115,7 @@ def _associate(table: Table, name: str, members: Sequence[str], kind: str, rules
         rules,
         _draws(table, rules, "association", name),
         kind,
+        seeds=table.seeds,
         missing=missing(table, members),
         feature=min((item for item in features if item is not None), default=None),
     )
@@ -122,6 +141,11 @@ def _grid(table: Table) -> dict[str, Any]:
         "n_planned": len(table.seeds) * len(table.capacities),
         "n_present": len(table.floats()),
     }
+
+
+def _subsets(table: Table, lever: str, rules: Rules) -> int:
+    """Root seed of a lever's random subsets of seeds."""
+    return _draws(table, rules, "H3", lever).seed()
 
 
 def _draws(table: Table, rules: Rules, *names: str) -> Stream:
