@@ -60,7 +60,7 @@ def test_a_slalom_turns_at_corners_that_do_not_see_each_other() -> None:
     walls = (Box(0.25, 0.0, 0.3125, 0.75), Box(0.5, 0.25, 0.5625, 1.0), Box(0.75, 0.0, 0.8125, 0.75))
     slalom = Layout(id="slalom", walls=walls, start=OPEN.start, goals=OPEN.goals, span=3.0)
     over, under, last = slalom.blocks
-    start, goal = (0.12, 0.12), (0.88, 0.12)
+    start, goal = (0.14, 0.14), (0.86, 0.14)
     turns = [
         *((over.x_low, over.y_high), (over.x_high, over.y_high)),
         *((under.x_low, under.y_low), (under.x_high, under.y_low)),
@@ -126,7 +126,8 @@ def test_sparse_reward_is_paid_inside_the_paying_goal_only(cue: str) -> None:
     goals, first_pays = state[:, GOALS], state[:, PAYING.start] == 0
     for offset, inside in ((0.0, True), (0.0999, True), (0.1001, False)):
         for goal, pays in ((goals[:, :2], first_pays), (goals[:, 2:], ~first_pays)):
-            state[:, PLACE] = goal + np.array([0.0, offset])
+            inwards = np.where(goal[:, 1] < 0.5, offset, -offset)
+            state[:, PLACE] = goal + np.stack([np.zeros(40), inwards], axis=1)
             env.restore(state)
             outcome = env.advance(np.zeros((40, 2)))
             np.testing.assert_array_equal(outcome.reward, (pays & inside).astype(np.float64))

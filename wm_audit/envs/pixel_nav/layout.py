@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 BORDER = 1 / 16  # thickness of the wall around the arena
-AGENT_RADIUS = 0.05
+AGENT_RADIUS = 0.07
 CLEARANCE = 0.25  # least distance between the start and either goal
 
 
@@ -59,16 +59,16 @@ class Layout:
 OPEN = Layout(
     id="pixel_nav",
     walls=(),
-    start=Box(0.12, 0.12, 0.88, 0.88),
+    start=Box(0.14, 0.14, 0.86, 0.86),
     goals=(Box(0.185, 0.185, 0.36, 0.815), Box(0.64, 0.185, 0.815, 0.815)),
-    span=1.10,
+    span=1.05,
 )
 
 # The start is in the left room, both goals in the right one: the first above, the second below.
 TWO_ROOMS = Layout(
     id="two_room",
     walls=(Box(7 / 16, 0.0, 9 / 16, 6 / 16), Box(7 / 16, 10 / 16, 9 / 16, 1.0)),
-    start=Box(0.12, 0.12, 0.37, 0.88),
+    start=Box(0.14, 0.14, 0.36, 0.86),
     goals=(Box(0.69, 0.63, 0.815, 0.815), Box(0.69, 0.185, 0.815, 0.37)),
-    span=1.11,
+    span=1.08,
 )

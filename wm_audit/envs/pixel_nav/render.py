@@ -26,11 +26,11 @@ AGENT = (255, 236, 64)
 CUES = ((232, 24, 40), (24, 64, 240))  # the first goal pays, the second goal pays
 
 # The drifting pattern, per channel: darkest value, what one wave adds at most (one along x, one along y), and how far the
-# channel's waves run ahead, in periods. The pattern moves as one: two phases say all of it, however much of the picture it
-# fills. Green stays low, so that goal and agent stand out wherever the pattern is bright.
+# channel's waves run ahead, in periods: blue is bright where red is dark. The pattern moves as one: two phases say all of it,
+# however much of the picture it fills. Green stays low, so that goal and agent stand out wherever the pattern is bright.
 PATTERN_BASE = (12, 8, 16)
 PATTERN_WAVE = (104, 38, 110)
-PATTERN_LEADS = (0.0, 0.25, 0.5)
+PATTERN_LEADS = (0.0, 0.0, 0.5)
 
 _CUE_BOX = Box(7 / 16, 1 - BORDER, 8 / 16, 1.0)  # in the upper border, where nothing covers it; 1, 2 or 4 pixels wide
 _CHUNK_BYTES = 1 << 19  # pictures are drawn in portions that stay in the processor's cache
