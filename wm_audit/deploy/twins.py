@@ -51,10 +51,12 @@ def compress(model: DreamerLite, lever: str) -> Twin:
     """Applies a lever.
 
     Raises:
-        AuditError: the lever is unknown, or it is not the null lever and changed no weight.
+        AuditError: the lever is unknown, the model is compressed already, or the lever is not the null one and changed no weight.
     """
     if lever not in LEVERS:
         raise AuditError(f"{lever!r} is no lever", where="levers", expected=", ".join(LEVERS), fix="correct the configuration")
+    if any(isinstance(item, Int8Matrix) for item in model.weights.values()):
+        raise AuditError("is compressed already", where="the model", expected="a float model", fix="compress the model it came from")
     twin = LEVERS[lever](model)
     if lever != NULL_LEVER and not _changed(model.weights, twin.model.weights):
         raise AuditError("changed no weight", where=f"lever {lever}", expected="a compressed model", fix="remove the lever")
