@@ -165,6 +165,14 @@ def test_an_environment_without_references_has_no_normalised_return(rows: Rows, 
     assert column(text, "mean over seeds", "16x16")["**return, normalised**"].startswith("–")
     assert "a reference arm is missing" in text
     assert "No control arm was run." in text
+    screen = terminal(document(rows(seeds=4, arms=False)))
+    assert re.search(r"^return; mean \[90% interval\] n\n  trained 16x16 +1\d", screen, re.MULTILINE)
+
+
+def test_two_files_of_one_environment_are_told_apart(rows: Rows, document: Document) -> None:
+    built = document(rows(seeds=3, capacities=1))
+    text = leaderboard([("results_b.json", built), ("results_a.json", built)])
+    assert re.findall(r"^## .*", text, re.MULTILINE) == ["## pixel_nav, results_a.json", "## pixel_nav, results_b.json"]
 
 
 def test_the_screen_holds_the_answers_in_a_hundred_columns(rows: Rows, document: Document, broken: dict[str, Any]) -> None:

@@ -44,6 +44,11 @@ def test_missing_cells_make_the_result_partial_and_are_named(rows: Rows, documen
     assert [Key(**entry) for entry in built["missing"]] == sorted(absent)
 
 
+def test_the_claim_stands_on_every_verdict(rows: Rows, document: Document) -> None:
+    built = document(rows(seeds=3, capacities=1, arms=False), claim="confirmatory")
+    assert {item["claim"] for item in built["verdicts"]} == {"confirmatory"}
+
+
 def test_the_digest_is_that_of_the_bytes_with_its_own_digits_zeroed(small: dict[str, Any]) -> None:
     import hashlib
 

@@ -30,8 +30,9 @@ def leaderboard(documents: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     shown = [view for name, document in sorted(documents, key=lambda item: item[0]) for view in views(name, document)]
     shown.sort(key=lambda view: (view.env, view.name))
     lines = [_HEAD, "", *_overview(shown)]
+    environments = [view.env for view in shown]
     for view in shown:
-        lines += ["", *_section(view)]
+        lines += ["", *_section(view, alone=environments.count(view.env) == 1)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -50,7 +51,7 @@ def _overview(shown: Sequence[View]) -> list[str]:
     return markdown_table(header, lines, left=len(header))
 
 
-def _section(view: View) -> list[str]:
+def _section(view: View, *, alone: bool) -> list[str]:
     parts = (
         _provenance(view),
         verdict_table(view),
@@ -61,7 +62,7 @@ def _section(view: View) -> list[str]:
         robustness(view),
         _missing(view),
     )
-    lines = [f"## {view.env}"]
+    lines = [f"## {view.env}" if alone else f"## {view.env}, {view.name}"]
     for part in parts:
         if part:
             lines += ["", *part]

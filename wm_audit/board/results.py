@@ -7,6 +7,7 @@ anew; only time evidence or a re-run speaks against that.
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def build(
         preregistration: version, digest, status and locked_on of the promise.
         config: the executed configuration, with what `judge` was given.
         environment: what the numbers' last bits depend on, with its digest.
-        claim: confirmatory, confirmatory_with_deviations or exploratory.
+        claim: confirmatory, confirmatory_with_deviations or exploratory; put on every verdict.
         missing: planned cells without a row; any of them makes the result partial.
         deviations: the logged deviations from the promise.
     """
@@ -62,7 +63,7 @@ def build(
         "environment": _ordered(environment),
         "rows": sorted(plain, key=lambda row: Key(**row["key"])),
         "statistics": {env: seal(statistics[env]) for env in sorted(statistics)},
-        "verdicts": [seal(item.to_json()) for item in verdicts],
+        "verdicts": [seal(replace(item, claim=claim).to_json()) for item in verdicts],
         "deviations": [_ordered(item) for item in deviations],
     }
     return document | {"digest": _digest(strict_json.dumps(document))}

@@ -7,7 +7,7 @@ from wm_audit.board.layout import Notes, fold, text_table
 from wm_audit.board.model_tables import ARMS, single, spread
 from wm_audit.board.numbers import bounds, percent, probability, rho
 from wm_audit.board.verdict_table import evidence
-from wm_audit.board.view import View, missing_values, views
+from wm_audit.board.view import View, missing_values, views, with_error
 from wm_audit.core import Key
 from wm_audit.verdict.caveats import sentence
 from wm_audit.verdict.questions import QUESTIONS
@@ -75,17 +75,20 @@ def _numbers(view: View, item: Mapping[str, Any]) -> str:
 
 
 def _returns(view: View) -> list[str]:
-    """Models and arms on one scale."""
+    """Models and arms on one scale: the normalised one, or the environment's own where no reference was run."""
     notes, lines = Notes(), []
+    scaled = any(view.normalised(row).value is not None for row in view.arm("trained"))
+    measure = view.normalised if scaled else with_error
     for capacity in view.capacities:
-        items = [view.normalised(row) for row in view.floats(capacity)]
+        items = [measure(row) for row in view.floats(capacity)]
         values = [item.value for item in items if item.value is not None]
         gaps = missing_values(items, len(view.seeds))
         shown = spread(values, view.level) + (f" {notes.mark(gaps)}" if gaps else "") if values else notes.missing(gaps)
         lines.append(["trained {}x{}".format(*capacity), shown])
     for name in ARMS:
-        lines += [[name, single(view.normalised(row), view.level, notes)] for row in view.arm(name)]
-    title = f"normalised return: 0 random, 1 oracle; mean [{percent(view.level)} interval] n"
+        lines += [[name, single(measure(row), view.level, notes)] for row in view.arm(name)]
+    scale = "normalised return: 0 random, 1 oracle" if scaled else "return"
+    title = f"{scale}; mean [{percent(view.level)} interval] n"
     return [title, *text_table(["", ""], lines, left=2)[1:], *notes.text(WIDTH, "  ")]
 
 

@@ -21,16 +21,15 @@ from wm_audit.verdict.table import FLOAT, TRAINED, Table
 Judgement = tuple[dict[str, Any], list[Verdict]]
 
 
-def judge(rows: Sequence[Row], promise: Mapping[str, Any] | Rules, claim: str = "exploratory") -> Judgement:
+def judge(rows: Sequence[Row], promise: Mapping[str, Any] | Rules) -> Judgement:
     """Statistics and verdicts of every environment.
 
     Args:
         rows: all rows of a run, in any order.
         promise: plain JSON of the promise or of the executed configuration (the `config` of a results file), or rules read from it.
-        claim: confirmatory, confirmatory_with_deviations or exploratory, put on every verdict.
 
     Returns:
-        The blocks `statistics` (environment -> statistics) and `verdicts` of the results file.
+        The blocks `statistics` (environment -> statistics) and `verdicts` of the results file, which puts its claim on every verdict.
 
     Raises:
         AuditError: the promise is not whole, or a row is there twice or was not planned.
@@ -46,12 +45,12 @@ def judge(rows: Sequence[Row], promise: Mapping[str, Any] | Rules, claim: str = 
     statistics: dict[str, Any] = {}
     verdicts: list[Verdict] = []
     for env in planned:
-        statistics[env], judged = _environment(Table.of(rows, env, rules), rules, claim)
+        statistics[env], judged = _environment(Table.of(rows, env, rules), rules)
         verdicts += judged
     return statistics, verdicts
 
 
-def _environment(table: Table, rules: Rules, claim: str) -> Judgement:
+def _environment(table: Table, rules: Rules) -> Judgement:
     returns, resolution = table.outcome(), outcome.resolution(table, rules)
     family = _associations(table, rules)
     extras = [_associate(table, name, (name,), "extra", rules) for name in _extras(table, rules)]
@@ -78,7 +77,7 @@ def _environment(table: Table, rules: Rules, claim: str) -> Judgement:
         "compression": [compression.to_json(item, table, rules) for item in levers],
         "controls": [check.to_json() for check in checks],
     }
-    ground = Ground(table, rules, resolution, failures(checks), claim)
+    ground = Ground(table, rules, resolution, failures(checks))
     asked = zip(("H1", "H2"), family[-2:], strict=True)
     verdicts = [prediction(name, item, ground, adjusted[item.group.name], Label(points[name]["label"])) for name, item in asked]
     verdicts += [degradation(item, ground) for item in levers]

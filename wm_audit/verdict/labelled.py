@@ -24,14 +24,12 @@ class Ground:
         rules: what was promised.
         resolution: how well the outcome tells models apart.
         controls: the caveats of failed and missing controls.
-        claim: confirmatory, confirmatory_with_deviations or exploratory.
     """
 
     table: Table
     rules: Rules
     resolution: OutcomeResolution
     controls: tuple[str, ...]
-    claim: str
 
 
 def prediction(question: str, item: Association, ground: Ground, adjusted: float | None, point: Label) -> Verdict:
@@ -68,7 +66,6 @@ def prediction(question: str, item: Association, ground: Ground, adjusted: float
             *("constant_capacity:{}x{}".format(*ground.table.capacities[place]) for place in item.estimate.constant_capacities),
         ),
         point_rule_label=point,
-        claim=ground.claim,
     )
 
 
@@ -99,7 +96,6 @@ def degradation(item: Lever, ground: Ground) -> Verdict:
             *_null_members({name: item.deltas[name].missing for name in members}),
         ),
         point_rule_label=item.point_label,
-        claim=ground.claim,
     )
 
 
