@@ -59,6 +59,11 @@ def test_ties_do_not_chain() -> None:
     assert ranks([0.0, 0.7, 1.4], 0.0, 1.0).ranks.tolist() == [1.5, 1.5, 3.0]
 
 
+def test_a_gap_of_exactly_the_tolerance_is_a_tie() -> None:
+    assert ranks([0.0, 0.5, 0.75], 0.0, 0.5).ranks.tolist() == [1.5, 1.5, 3.0]
+    assert ranks([1.0, 2.0, 5.0], 0.5, 0.0).ranks.tolist() == [1.5, 1.5, 3.0]
+
+
 def test_a_huge_value_does_not_merge_the_small_ones() -> None:
     assert ranks([1.0, 2.0, 1e300]).ranks.tolist() == [1.0, 2.0, 3.0]
 
