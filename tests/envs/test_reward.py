@@ -57,7 +57,7 @@ def test_rooms_are_walked_through_the_door() -> None:
 
 
 def test_a_slalom_turns_at_corners_that_do_not_see_each_other() -> None:
-    walls = (Box(0.25, 0.0, 0.3125, 0.75), Box(0.5, 0.25, 0.5625, 1.0), Box(0.75, 0.0, 0.8125, 0.75))
+    walls = (Box(0.25, 0.0, 0.3125, 0.75), Box(0.5, 0.25, 0.5625, 1.0), Box(0.72, 0.0, 0.7825, 0.75))
     slalom = Layout(id="slalom", walls=walls, start=OPEN.start, goals=OPEN.goals, span=3.0)
     over, under, last = slalom.blocks
     start, goal = (0.14, 0.14), (0.86, 0.14)

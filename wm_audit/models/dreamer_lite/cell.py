@@ -17,6 +17,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+STD_SHIFT = 3.0
+"""Latents start nearly certain: a first picture is learned through means that the noise does not drown."""
+
+VARIANCE_RATE = 8.0
+"""How much faster than a weight a log-variance moves under the same learning rate: it has farther to go."""
+
 Weights = Mapping[str, Any]
 Product = Callable[[Tensor, Any], Tensor]
 
@@ -61,7 +67,7 @@ def gru(x: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
 def latent(out: Tensor, min_std: float) -> Gaussian:
     """Splits a head's output (K, B, 2D) into mean and standard deviation with a floor."""
     mean, raw = out.chunk(2, dim=-1)
-    return Gaussian(mean, functional.softplus(raw) + min_std)
+    return Gaussian(mean, functional.softplus(raw - STD_SHIFT) + min_std)
 
 
 def embed(rows: Tensor, weights: Weights, product: Product = dense) -> Tensor:
@@ -109,4 +115,4 @@ def decoder_tokens(features: Tensor, weights: Weights, product: Product = dense)
 def bounded(raw: Tensor, bounds: tuple[float, float]) -> Tensor:
     """A log-variance that cannot leave its bounds."""
     low, high = bounds
-    return low + (high - low) * torch.sigmoid(raw)
+    return low + (high - low) * torch.sigmoid(VARIANCE_RATE * raw)

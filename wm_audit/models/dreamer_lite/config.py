@@ -19,6 +19,7 @@ class Config:
         width: numbers that describe one patch, in the encoder and in the decoder (with the constant, 15 make a full vector register).
         variance: "pixel" learns one log-variance per pixel value, "scalar" one for the whole image.
         log_variance: bounds of every log-variance, in log squared intensity.
+        variance_beta: 0 trains on the plain likelihood; 1 gives every pixel's error the same weight, whatever its variance.
         min_std: floor of the latent's standard deviations.
         free_nats: KL below this, per time step and summed over the latent, is not penalised.
         kl_dynamics, kl_representation: weights of the two halves of the balanced KL.
@@ -34,6 +35,7 @@ class Config:
     width: int = 15
     variance: Literal["pixel", "scalar"] = "pixel"
     log_variance: tuple[float, float] = (-8.0, 0.0)
+    variance_beta: float = 1.0
     min_std: float = 0.1
     free_nats: float = 1.0
     kl_dynamics: float = 1.0

@@ -42,5 +42,21 @@ def squared_error(rows: Tensor, tokens: Tensor, weight: Tensor, bias: Tensor) ->
 
 def negative_log_likelihood(error: Tensor, log_variance: Tensor, count: int) -> Tensor:
     """Gaussian negative log-likelihood in nats per picture, (K,), from summed squared errors (K, P, V)."""
-    nats = 0.5 * (LOG_2PI + log_variance + torch.exp(-log_variance) * error / count)
-    return nats.expand_as(error).sum(dim=(1, 2))
+    return _nats(error, log_variance, count).sum(dim=(1, 2))
+
+
+def _nats(error: Tensor, log_variance: Tensor, count: int) -> Tensor:
+    """(K, P, V), mean over pictures."""
+    nats: Tensor = 0.5 * (LOG_2PI + log_variance + torch.exp(-log_variance) * error / count)
+    return nats.expand_as(error)
+
+
+def weighted_loss(error: Tensor, log_variance: Tensor, count: int, beta: float) -> Tensor:
+    """The same likelihood with every pixel weighted by its variance to the power `beta`, (K,) (Seitzer et al. 2022, equation 5).
+
+    Under the plain likelihood a pixel that is not explained yet gets a large variance, hence a small gradient, and is explained
+    never: small moving things are not drawn at all. The weights are constants to the gradient and average to 1.
+    """
+    weight = torch.exp(beta * log_variance.detach())
+    weight = weight / weight.mean(dim=(1, 2), keepdim=True)
+    return (weight * _nats(error, log_variance, count)).sum(dim=(1, 2))

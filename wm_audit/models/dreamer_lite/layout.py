@@ -19,7 +19,13 @@ PATHS = ("encoder", "dynamics", "decoder", "reward", "continue")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One weight: its name ("path.role"), shape (in, out) or (out,), and the initial value of a bias."""
+    """One weight.
+
+    Attributes:
+        name: "path.role"; matrices end in `_w`, everything else in `_b`.
+        shape: (in, out), or that of a bias.
+        fill: a bias starts at this value.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -42,7 +48,7 @@ class Entry:
 
 
 def layout(config: Config) -> tuple[Entry, ...]:
-    """Every weight of the model, in a fixed order. Weights end in `_w`, biases in `_b`."""
+    """Every weight of the model, in a fixed order."""
     h, e, s, a = config.hidden, config.embed, config.stoch, config.actions
     p, v, w, f = config.patches, config.values, config.width, config.features
     variances = (p, v) if config.variance == "pixel" else (1, 1)
@@ -91,7 +97,7 @@ def size(config: Config) -> int:
 def initialise(config: Config, streams: list[Stream]) -> Tensor:
     """Draws (K, n) float32, member k from streams[k] alone.
 
-    Matrices are normal with standard deviation 1/sqrt(in) (LeCun et al. 1998), biases constant.
+    Matrices are normal with standard deviation 1 / sqrt(in) (LeCun et al. 1998), biases constant.
     """
     members = []
     for stream in streams:

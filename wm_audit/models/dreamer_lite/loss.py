@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, embed, gru, head, latent, prior
 from wm_audit.models.dreamer_lite.config import Config
-from wm_audit.models.dreamer_lite.image_loss import LOG_2PI, negative_log_likelihood, squared_error
+from wm_audit.models.dreamer_lite.image_loss import LOG_2PI, negative_log_likelihood, squared_error, weighted_loss
 from wm_audit.models.dreamer_lite.layout import Parameters, unpack
 
 KL_RULE = "free nats are applied to the KL of each time step, summed over the latent, before averaging over time and batch"
@@ -125,7 +125,9 @@ def losses(flat: Tensor, sequences: Sequences, config: Config) -> Losses:
     kl_loss, kl = balanced_kl(belief, prior(hidden, weights, config.min_std), config)
 
     error = squared_error(sequences.rows, decoder_tokens(features, weights), weights["decoder.patch_w"], weights["decoder.patch_b"])
-    image = negative_log_likelihood(error, bounded(weights["decoder.variance_b"], config.log_variance), steps * batch)
+    spreads = bounded(weights["decoder.variance_b"], config.log_variance)
+    image = negative_log_likelihood(error.detach(), spreads.detach(), steps * batch)
+    image_loss = weighted_loss(error, spreads, steps * batch, config.variance_beta)
 
     # the first observation of an episode has no reward: it is left out of the mean
     arrived = sequences.keep.reshape(k, -1)
@@ -136,5 +138,5 @@ def losses(flat: Tensor, sequences: Sequences, config: Config) -> Losses:
 
     alive = 1.0 - sequences.terminal.reshape(k, -1)
     goes_on = functional.binary_cross_entropy_with_logits(head(features, weights, "continue"), alive, reduction="none").mean(dim=1)
-    total = image + config.reward_scale * reward_nats + config.continue_scale * goes_on + kl_loss
-    return Losses(total, image.detach(), reward_nats.detach(), goes_on.detach(), kl, belief.mean.detach())
+    total = image_loss + config.reward_scale * reward_nats + config.continue_scale * goes_on + kl_loss
+    return Losses(total, image, reward_nats.detach(), goes_on.detach(), kl, belief.mean.detach())
