@@ -1,16 +1,22 @@
-"""`python -m experiments.make_leaderboard`: LEADERBOARD.md from the results files beside it."""
+"""`python -m experiments.make_leaderboard`: LEADERBOARD.md, and what the README quotes, from the results files."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from wm_audit.board import results
 from wm_audit.board.leaderboard import leaderboard
+from wm_audit.board.terminal import terminal
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
 from wm_audit.core import AuditError
 from wm_audit.core.files import write_atomic
 
-_DESCRIPTION = """Renders every results file of a folder into one LEADERBOARD.md. The same files give the same bytes;
---check compares instead of writing, and says 1 where the board is not what the results say."""
+_DESCRIPTION = """Renders every results file of a folder into one LEADERBOARD.md, and fills the blocks of the README above the folder that
+quote one of them. The same files give the same bytes;
+--check compares instead of writing, and ends with 1 where a page is not what the results say."""
+_BLOCK = re.compile(r"(?P<open><!-- (?P<name>results_\w+\.json)[^>]*-->)\n.*?(?P<close><!-- end -->)", re.DOTALL)
+
 _EXAMPLES = """  python -m experiments.make_leaderboard
   python -m experiments.make_leaderboard --check"""
 
@@ -28,12 +34,29 @@ def _make(folder: Path, *, check: bool) -> int:
     paths = sorted(folder.glob("results_*.json"))
     if not paths:
         raise AuditError("holds no results_*.json", where=str(folder), expected="results files", fix="run an audit with --out in it")
-    text = leaderboard([(path.name, results.read(path)) for path in paths])
-    board = folder / "LEADERBOARD.md"
+    documents = [(path.name, results.read(path)) for path in paths]
+    pages = {folder / "LEADERBOARD.md": leaderboard(documents)}
+    readme = folder.parent / "README.md"
+    if readme.is_file():
+        pages[readme] = _quoted(readme.read_text(encoding="utf-8"), dict(documents), where=str(readme))
+    stale = [page for page, text in pages.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
     if check:
-        same = board.is_file() and board.read_text(encoding="utf-8") == text
-        say(f"{shown(board)} {'is' if same else 'is not'} what {len(paths)} results files say")
-        return 0 if same else 1
-    write_atomic(board, text)
-    say(f"{shown(board)} written from {len(paths)} results files")
+        for page in stale:
+            say(f"{shown(page)} is not what the results files say; fix: python -m experiments.make_leaderboard")
+        return 1 if stale else 0
+    for page in stale:
+        write_atomic(page, pages[page])
+    say(f"{', '.join(shown(page) for page in pages)}: as {len(paths)} results files say")
     return 0
+
+
+def _quoted(text: str, documents: Mapping[str, Mapping[str, Any]], *, where: str) -> str:
+    """The page with every `<!-- results_NAME.json -->` block filled with what the end of that run printed."""
+
+    def fill(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in documents:
+            raise AuditError(f"quotes {name}", where=where, expected=f"one of {', '.join(documents)}", fix="correct the name")
+        return f"{match['open']}\n```text\n{terminal(documents[name]).rstrip()}\n```\n{match['close']}"
+
+    return _BLOCK.sub(fill, text)
