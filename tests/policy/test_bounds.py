@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as trials
 from hypothesis import strategies as st
 
 from wm_audit.core import stream
 from wm_audit.policy.bounds import Bounds
 
 
+@trials(deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(1.0, 1e6), st.lists(st.floats(-1e7, 1e7), min_size=1, max_size=5))
 def test_inside_gives_float32_numbers_within_the_bounds_asked_for(low: float, width: float, actions: list[float]) -> None:
     box = Bounds.of([low], [low + width])

@@ -40,3 +40,17 @@ def test_an_episode_that_leaves_changes_nothing_for_the_others() -> None:
     for t, rows in enumerate(([0, 1, 2, 3], [0, 1, 3], [0, 1, 3], [1, 3], [3])):
         running = np.array(rows, dtype=np.int64)
         np.testing.assert_array_equal(whole.decide(score, t).action[running], shrinking.decide(score, t, running).action)
+
+
+def test_every_decision_searches_with_fresh_noise() -> None:
+    asked: list[Floats] = []
+
+    def hopeless(actions: Floats) -> Floats:  # the mean stays in the middle, so only the noise can differ
+        asked.append(actions)
+        return np.full(actions.shape[:2], np.nan)
+
+    memory = RecedingHorizon(BOX, CemSettings(horizon=2, candidates=8, elites=2, iterations=1))
+    memory.reset([stream(0)])
+    for step in range(2):
+        np.testing.assert_array_equal(memory.decide(hopeless, step).action, BOX.middle[None])
+    assert not np.isclose(asked[0][:, 1:], asked[1][:, 1:]).all(axis=(2, 3)).any()
