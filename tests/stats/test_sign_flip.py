@@ -53,6 +53,13 @@ def test_a_bound_excludes_zero_exactly_when_the_test_rejects(integers: list[int]
     assert low <= test.value <= high
 
 
+def test_a_p_of_exactly_alpha_rejects() -> None:
+    for seeds in (2, 3, 5):
+        d, alpha = np.arange(1.0, seeds + 1), 0.5**seeds
+        assert sign_flip(d).up.p == alpha
+        assert hartigan_interval(d, alpha).bounds == (1.0, seeds)
+
+
 def test_the_case_in_which_rounding_would_break_the_equivalence() -> None:
     d = [0.6, 0.4, -0.1, 0, 0.4, 0.2, -0.3, 0.5]
     up, down, both = by_enumeration([6, 4, -1, 0, 4, 2, -3, 5])
