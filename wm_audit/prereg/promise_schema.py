@@ -50,6 +50,7 @@ _MODEL = Fields(
         "width": _AT_LEAST_ONE,
         "variance": Text(choices=("pixel", "scalar")),
         "log_variance": Fields({"low": Exact(), "high": Exact()}),
+        "variance_beta": _SHARE,
         "min_std": _POSITIVE,
         "free_nats": Exact(low="0"),
         "kl_dynamics": Exact(low="0"),

@@ -30,7 +30,7 @@ class Config:
     actions: int
     hidden: int
     embed: int
-    stoch: int = 16
+    stoch: int = 32
     patch: int = 8
     width: int = 15
     variance: Literal["pixel", "scalar"] = "pixel"
@@ -39,8 +39,8 @@ class Config:
     min_std: float = 0.1
     free_nats: float = 1.0
     kl_dynamics: float = 1.0
-    kl_representation: float = 0.3
-    reward_scale: float = 100.0
+    kl_representation: float = 0.1
+    reward_scale: float = 300.0
     continue_scale: float = 1.0
 
     def __post_init__(self) -> None:
