@@ -12,7 +12,7 @@ from torch import Tensor
 
 from wm_audit.core import stream
 from wm_audit.models.dreamer_lite import Config
-from wm_audit.models.dreamer_lite.image_loss import negative_log_likelihood, squared_error
+from wm_audit.models.dreamer_lite.image_loss import negative_log_likelihood, squared_error, weighted_loss
 
 Args = tuple[Tensor, Tensor, Tensor, Tensor]
 
@@ -105,4 +105,40 @@ def test_the_best_log_variance_is_the_log_of_the_mean_square() -> None:
     error = torch.from_numpy(stream(8).uniform((1, 2, 3), 0.5, 2.0))
     log_variance = torch.log(error / 10).requires_grad_()
     (gradient,) = torch.autograd.grad(negative_log_likelihood(error, log_variance, 10).sum(), [log_variance])
+    torch.testing.assert_close(gradient, torch.zeros_like(gradient), rtol=0.0, atol=1e-12)
+
+
+def spreads(*shape: int) -> Tensor:
+    return torch.from_numpy(stream(9).uniform(shape, -6.0, 0.0))
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [(4, 12), (1, 1)])
+def test_pixels_weigh_their_variance_to_the_power_beta(beta: float, shape: tuple[int, int]) -> None:
+    """By loops over members; the weights of a member average to 1, so one variance for all changes nothing."""
+    error, log_variance = torch.from_numpy(stream(8).uniform((2, 4, 12), 0.5, 2.0)), spreads(2, *shape)
+    found = weighted_loss(error, log_variance, 10, beta)
+    for k in range(2):
+        weight = np.exp(log_variance[k].numpy()) ** beta
+        variance = np.exp(log_variance[k].numpy())
+        nats = 0.5 * (np.log(2 * np.pi * variance) + error[k].numpy() / 10 / variance)
+        assert float(found[k]) == pytest.approx((weight / weight.mean() * nats).sum(), rel=1e-10)
+    if beta == 0.0 or shape == (1, 1):
+        torch.testing.assert_close(found, negative_log_likelihood(error, log_variance, 10))
+
+
+def test_at_beta_one_every_error_pulls_alike() -> None:
+    """Whatever variance a pixel has, its error has one slope; at beta 0 a pixel that is not explained pulls less."""
+    error, log_variance = torch.from_numpy(stream(8).uniform((2, 4, 12), 0.5, 2.0)).requires_grad_(), spreads(2, 4, 12)
+    (alike,) = torch.autograd.grad(weighted_loss(error, log_variance, 10, 1.0).sum(), [error])
+    torch.testing.assert_close(alike, alike[:, :1, :1].expand_as(alike))
+    (plain,) = torch.autograd.grad(weighted_loss(error, log_variance, 10, 0.0).sum(), [error])
+    torch.testing.assert_close(plain, 0.05 * torch.exp(-log_variance))
+
+
+def test_weights_move_no_variance() -> None:
+    """They are constants to the gradient: the best log-variance is still the log of the mean square."""
+    error = torch.from_numpy(stream(8).uniform((1, 2, 3), 0.5, 2.0))
+    log_variance = torch.log(error / 10).requires_grad_()
+    (gradient,) = torch.autograd.grad(weighted_loss(error, log_variance, 10, 1.0).sum(), [log_variance])
     torch.testing.assert_close(gradient, torch.zeros_like(gradient), rtol=0.0, atol=1e-12)

@@ -14,6 +14,7 @@ from torch.distributions import kl_divergence as reference
 from wm_audit.core import stream
 from wm_audit.models.dreamer_lite import Config
 from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, embed, head, prior
+from wm_audit.models.dreamer_lite.image_loss import squared_error, weighted_loss
 from wm_audit.models.dreamer_lite.layout import layout, unpack
 from wm_audit.models.dreamer_lite.loss import KL_RULE, Losses, Sequences, balanced_kl, kl_divergence, losses, unroll
 
@@ -80,8 +81,9 @@ def test_the_balance_pulls_the_prior_and_the_posterior_apart_from_each_other(mak
             torch.testing.assert_close(found, weight * whole, rtol=1e-12, atol=1e-14)
 
 
-def test_every_part_is_what_its_distribution_says(config: Config, parameters: Make, sequences: Make) -> None:
-    """Image, reward and continue likelihoods against scipy and torch, by loops over members."""
+def test_every_part_is_what_its_distribution_says(make_config: Make, parameters: Make, sequences: Make) -> None:
+    """Image, reward and continue likelihoods against scipy, by loops over members; unweighted pixels, so that the total is their sum."""
+    config = make_config(variance_beta=0.0)
     flat, batch = parameters(config, dtype=torch.float64), sequences(config)
     found, weights = losses(flat, batch, config), unpack(flat, config)
     k, steps, size, _ = batch.action.shape
@@ -108,6 +110,24 @@ def test_every_part_is_what_its_distribution_says(config: Config, parameters: Ma
     total = found.image + config.reward_scale * found.reward + config.continue_scale * found.continues + expected
     torch.testing.assert_close(found.total, total, rtol=1e-12, atol=1e-9)
     torch.testing.assert_close(found.means, belief.mean)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0])
+def test_weighted_pixels_change_the_total_and_not_the_report(beta: float, make_config: Make, parameters: Make, sequences: Make) -> None:
+    """What is reported stays the likelihood in nats, whatever is trained on."""
+    plain, config = make_config(variance_beta=0.0), make_config(variance_beta=beta)
+    flat, batch = parameters(config, dtype=torch.float64), sequences(config)
+    one, other = losses(flat, batch, plain), losses(flat, batch, config)
+    for name in ("image", "reward", "continues", "kl", "means"):
+        assert torch.equal(getattr(one, name), getattr(other, name)), name
+    weights = unpack(flat, config)
+    spreads = bounded(weights["decoder.variance_b"], config.log_variance)
+    k, steps, size, _ = batch.action.shape
+    hidden, sample, _ = unroll(embed(batch.rows, weights).view(k, steps, size, -1), batch, weights, config)
+    features = torch.cat([hidden, sample], dim=-1).view(k, steps * size, -1)
+    error = squared_error(batch.rows, decoder_tokens(features, weights), weights["decoder.patch_w"], weights["decoder.patch_b"])
+    expected = one.total - one.image + weighted_loss(error, spreads, steps * size, beta)
+    torch.testing.assert_close(other.total, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_a_start_has_no_reward_to_learn(config: Config, parameters: Make, sequences: Make) -> None:
@@ -162,7 +182,7 @@ def test_a_broken_member_breaks_alone(config: Config, parameters: Make, sequence
 @pytest.mark.parametrize("variance", ["pixel", "scalar"])
 def test_the_whole_gradient_is_that_of_finite_differences(variance: str, make_config: Make, parameters: Make, sequences: Make) -> None:
     """Of the loss without the KL's stopped gradients, along random directions."""
-    config = make_config(variance=variance, kl_dynamics=0.0, kl_representation=0.0, image=(1, 4, 4), patch=2)
+    config = make_config(variance=variance, variance_beta=0.0, kl_dynamics=0.0, kl_representation=0.0, image=(1, 4, 4), patch=2)
     flat, batch = parameters(config, 2, torch.float64).requires_grad_(), sequences(config, members=2, steps=3, batch=2)
     (gradient,) = torch.autograd.grad(losses(flat, batch, config).total.sum(), [flat])
     for i in range(3):
