@@ -123,7 +123,7 @@ def test_every_value_matters(text: str) -> None:
         ("horizon: 16", "horizon: 48", "evaluation.horizon", "episodes of pixel_nav have 50"),
         ("probe_hold: 5", "probe_hold: 60", "evaluation.probe_hold", "inside an episode"),
         ("  pixel_lpips.fixed_filters:", "  pixel_mse:", "extras.pixel_mse", "is a diagnostic already"),
-        ("learning_rate: 0.001", "learning_rate: 1e-3", "training.learning_rate", "write 0.001"),
+        ("learning_rate: 0.002", "learning_rate: 1e-3", "training.learning_rate", "write 0.001"),
         ("steps: 200000", "steps: 200k", "training.steps", "write 200000"),
         ("reward: dense", "reward: off", "environments.pixel_nav.reward", "reads as false"),
         ("exclusion: none", "exclusion: some", "exclusion", "one of none"),
@@ -157,7 +157,7 @@ def test_a_power_table_may_be_there(text: str) -> None:
 def test_the_two_forms(text: str) -> None:
     promise: Promise = loads_promise(text)
     assert strict_json.digest(exact(promise.data)) == promise.digest
-    assert exact(promise.data)["training"]["learning_rate"] == "0.001"
-    assert floating(promise.data)["training"]["learning_rate"] == 0.001
+    assert exact(promise.data)["training"]["learning_rate"] == "0.002"
+    assert floating(promise.data)["training"]["learning_rate"] == 0.002
     assert type(floating(promise.data)["training"]["steps"]) is int
     assert floating({"a": (Decimal("0.1"), [Decimal(2)])}) == {"a": [0.1, [2.0]]}

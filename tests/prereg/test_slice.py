@@ -67,7 +67,7 @@ def test_only_a_locked_promise_run_whole_is_confirmatory(with_promise: Write, te
 
 
 def test_saying_what_is_promised_changes_nothing(with_promise: Write) -> None:
-    run = load_config(with_promise("training: {learning_rate: 0.0010, batch: 4}\nmodel: {free_nats: 1.0}\n"))
+    run = load_config(with_promise("training: {learning_rate: 0.0020, batch: 4}\nmodel: {free_nats: 1.0}\n"))
     assert run.relation == "equal"
 
 
@@ -102,7 +102,7 @@ def test_every_budget_may_shrink_and_not_grow(with_promise: Write, text: str, fi
         ("arms: [trained, lucky]", "arms[1]", "found lucky"),
         ("arms: [random]", "arms", "add trained"),
         ("levers: [int4]", "levers[0]", "found int4"),
-        ("training: {learning_rate: 0.01}", "training.learning_rate", "found 0.01; expected 0.001, as promised"),
+        ("training: {learning_rate: 0.01}", "training.learning_rate", "found 0.01; expected 0.002, as promised"),
         ("training: {batch: 2}", "training.batch", "found 2; expected 4"),
         ("evaluation: {horizon: 8}", "evaluation.horizon", "found 8"),
         ("model: {members: 2}", "model.members", "found 2"),
