@@ -183,6 +183,8 @@ DESCRIPTIONS: dict[str, tuple[Edit, str]] = {
     "scalar variance": (changed(variance="scalar"), "decoder.variance_b"),
     "unheard-of variance": (changed(variance="patch"), "variance"),
     "bounds swapped": (changed(log_variance=[0.0, -8.0]), "log_variance"),
+    "no spread": (changed(min_std="x"), "cannot be read"),
+    "less than free": (changed(free_nats=-1.0), "free_nats"),
     "more actions": (changed(actions=3), "dynamics.input_w"),
 }
 

@@ -28,6 +28,11 @@ from wm_audit.models.dreamer_lite import Config
         ({"log_variance": (0.0, -8.0)}, "log_variance"),
         ({"log_variance": (float("nan"), 0.0)}, "log_variance"),
         ({"log_variance": (-8.0, float("inf"))}, "log_variance"),
+        ({"min_std": -0.1}, "min_std"),
+        ({"free_nats": float("nan")}, "free_nats"),
+        ({"kl_dynamics": -1.0}, "kl_dynamics"),
+        ({"reward_scale": float("inf")}, "reward_scale"),
+        ({"variance_beta": -1}, "variance_beta"),
     ],
 )
 def test_what_cannot_be_built_is_named(changes: dict[str, Any], named: str, make_config: Callable[..., Config]) -> None:

@@ -57,6 +57,9 @@ class Config:
             raise ValueError(f"patch {self.patch} does not divide the image {channels}x{height}x{width}")
         if self.variance not in ("pixel", "scalar"):
             raise ValueError(f"variance must be pixel or scalar, found {self.variance!r}")
+        for name in ("variance_beta", "min_std", "free_nats", "kl_dynamics", "kl_representation", "reward_scale", "continue_scale"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be finite and not negative, found {getattr(self, name)!r}")
         low, high = self.log_variance
         if not -math.inf < low < high < math.inf:
             raise ValueError(f"log_variance must be a finite lower and a larger upper bound, found {self.log_variance!r}")
