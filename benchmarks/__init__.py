@@ -1,0 +1,1 @@
+"""Speed, each time against a named peer or the machine's own limit, measured in the same run."""
