@@ -150,6 +150,19 @@ def test_degenerate_resamples_are_counted_and_above_five_percent_refused() -> No
     assert refused.n_degenerate == pytest.approx(2000 * (13 / 15) ** 15, rel=0.25)
 
 
+@pytest.mark.parametrize("undefined", [100, 101])
+def test_the_border_of_five_percent(undefined: int) -> None:
+    def sometimes(rows: Floats) -> Floats:
+        values = mean(rows)
+        if len(rows) == 2000:
+            values[:undefined] = math.nan
+        return values
+
+    interval = bootstrap(sometimes, SKEWED, stream=stream(1, "border"))
+    assert interval.n_degenerate == undefined
+    assert interval.reason is (None if undefined == 100 else Reason.DEGENERATE_RESAMPLES)
+
+
 def test_intervals_that_cannot_be() -> None:
     def run(statistic: Any, data: Any, **options: Any) -> Reason | None:
         return bootstrap(statistic, data, stream=stream(1, "none"), resamples=200, **options).reason
