@@ -101,7 +101,8 @@ def test_commands_on_pages_exist(page: str) -> None:
     if not path.is_file():
         pytest.skip(f"there is no {page} yet")
     text = path.read_text(encoding="utf-8")
-    for target in re.findall(r"(?:^ {4}|`|\$ )make ([a-z]+)", text, re.MULTILINE):
+    code = "\n".join(re.findall(r"```[^`]*```|`[^`\n]+`|^ {4}[^\n]*$", text, re.MULTILINE))
+    for target in re.findall(r"\bmake ([a-z]+)", code):
         assert target in TARGETS, f"make {target}"
     for module in re.findall(r"python -m (experiments\.[a-z]\w*)", text):
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), module

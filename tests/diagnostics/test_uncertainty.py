@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from wm_audit.core import Measurement, Reason
 from wm_audit.diagnostics import uncertainty_ece, uncertainty_rho
-from wm_audit.diagnostics.members import members_mean, members_variance
+from wm_audit.models.members import members_mean, members_variance
 
 Make = Callable[..., Any]
 ALL = [uncertainty_rho.measure, uncertainty_ece.measure, uncertainty_rho.measure_reward, uncertainty_ece.measure_reward]

@@ -12,9 +12,10 @@ from torch import Tensor
 from wm_audit.core import AuditError, stream
 from wm_audit.envs.protocol import Oracle
 from wm_audit.models.controls import action_blind, oracle
+from wm_audit.models.members import members_mean
 from wm_audit.models.protocol import State
 from wm_audit.policy.cem import CemSettings, plan
-from wm_audit.policy.score import env_score, members_mean, model_score
+from wm_audit.policy.score import env_score, model_score
 
 Floats = NDArray[np.float64]
 

@@ -106,7 +106,7 @@ def test_every_value_matters(text: str) -> None:
         ("    margin: 0.4 ", "    #", "hypotheses[0]", "exactly one of them"),
         ("composites: [perceptual]", "composites: [perceptal]", "hypotheses[0].composites[0]", "write perceptual"),
         ("composites: [calibration, pixel]", "composites: [calibration]", "hypotheses[2].composites", "2 for degradation_contrast"),
-        ("uniform: {share: 0.3}", "uniform: {share: 0.31}", "collection.behaviours", "sum to 1.01"),
+        ("uniform: {share: 0.1}", "uniform: {share: 0.11}", "collection.behaviours", "sum to 1.01"),
         ("train: 0.8", "train: 0.7999999999999999999999", "collection.split", "0.9999999999999999999999"),
         ("pixel: [pixel_mse,", "pixel: [pixel_msa,", "composites.pixel[0]", "write pixel_mse"),
         (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wm_audit.core import Measurement, Reason
 from wm_audit.diagnostics.evidence import Evidence, Gap, gap_of
-from wm_audit.diagnostics.members import members_mean
+from wm_audit.models.members import members_mean
 from wm_audit.stats import kendall_tau_b, kendall_within, ranks
 
 UNIT, ORIENTATION = "1", 1

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from wm_audit.core import Reason
 from wm_audit.diagnostics.evidence import Evidence, Gap
-from wm_audit.diagnostics.members import members_mean, members_variance
+from wm_audit.models.members import members_mean, members_variance
 
 
 class Items(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wm_audit.core import Measurement, Reason
 from wm_audit.diagnostics.evidence import Evidence, Gap
-from wm_audit.diagnostics.members import members_mean
+from wm_audit.models.members import members_mean
 from wm_audit.stats import Calibration, calibration_error
 
 UNIT, ORIENTATION = "return", -1

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wm_audit.core import Measurement
-from wm_audit.diagnostics.members import members_mean
+from wm_audit.models.members import members_mean
 
 
 def summarise(scores: NDArray[np.float64], *, unit: str, orientation: int) -> Measurement:

@@ -13,6 +13,7 @@ import torch
 
 from wm_audit.core import AuditError
 from wm_audit.envs.protocol import Oracle
+from wm_audit.models.members import members_mean
 from wm_audit.models.protocol import Continues, Rewards, State, WorldModel
 from wm_audit.policy.bounds import Floats
 from wm_audit.policy.cem import Score
@@ -75,12 +76,6 @@ def model_score(model: WorldModel, state: State, *, discount: float, rows: int |
         return members_mean(np.concatenate(parts, axis=1)).reshape(batch, candidates)
 
     return score
-
-
-def members_mean(values: Floats) -> Floats:
-    """Mean over axis 0, written so that identical members give exactly the value of one; not finite where a member is not."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(values[0] + (values - values[0]).mean(axis=0), dtype=np.float64)
 
 
 def _imagined(model: WorldModel, head: Rewards, state: State, actions: torch.Tensor, discount: float) -> Floats:

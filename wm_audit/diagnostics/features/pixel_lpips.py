@@ -12,7 +12,7 @@ from wm_audit.diagnostics.features import fixed_filters, mobilenetv2_unlin, stlp
 from wm_audit.diagnostics.features.images import too_small
 from wm_audit.diagnostics.features.paired import ImageFeature, paired_distances
 from wm_audit.diagnostics.features.settings import FeatureSettings
-from wm_audit.diagnostics.members import members_mean
+from wm_audit.models.members import members_mean
 
 UNIT, ORIENTATION = "distance", -1
 

@@ -38,9 +38,9 @@ class Config:
     variance_beta: float = 1.0
     min_std: float = 0.1
     free_nats: float = 1.0
-    kl_dynamics: float = 1.0
-    kl_representation: float = 0.1
-    reward_scale: float = 300.0
+    kl_dynamics: float = 30.0
+    kl_representation: float = 1.0
+    reward_scale: float = 1000.0
     continue_scale: float = 1.0
 
     def __post_init__(self) -> None:
