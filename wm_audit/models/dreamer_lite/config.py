@@ -38,8 +38,8 @@ class Config:
     variance_beta: float = 1.0
     min_std: float = 0.1
     free_nats: float = 1.0
-    kl_dynamics: float = 30.0
-    kl_representation: float = 1.0
+    kl_dynamics: float = 100.0
+    kl_representation: float = 3.0
     reward_scale: float = 1000.0
     continue_scale: float = 1.0
 
