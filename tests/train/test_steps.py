@@ -12,6 +12,7 @@ from wm_audit.core import Stream, TrainingError, stream
 from wm_audit.data import Replay
 from wm_audit.models.dreamer_lite.loss import Losses
 from wm_audit.train import Settings, active_units, fit
+from wm_audit.train.fit import learning_rate
 
 Make = Callable[..., Any]
 
@@ -48,10 +49,12 @@ class Nothing:
 
 
 def by_hand(curvature: NDArray[np.float64], settings: Settings) -> NDArray[np.float64]:
-    """Adam (Kingma and Ba 2015, algorithm 1) with warm-up, per-member clipping and decoupled decay, in float64."""
+    """Adam (Kingma and Ba 2015, algorithm 1) with warm-up, cool-down, per-member clipping and decoupled decay, in float64."""
     p, m, v = np.zeros_like(curvature), np.zeros_like(curvature), np.zeros_like(curvature)
     for t in range(1, settings.steps + 1):
         rate = settings.learning_rate * min(1.0, t / settings.warmup)
+        if settings.decay:
+            rate *= min(1.0, (settings.steps + 1 - t) / (settings.decay * settings.steps))
         g = curvature * (p - 1.0)
         g *= np.minimum(1.0, settings.clip / np.linalg.norm(g, axis=1, keepdims=True))
         m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
@@ -61,14 +64,25 @@ def by_hand(curvature: NDArray[np.float64], settings: Settings) -> NDArray[np.fl
 
 
 @pytest.mark.parametrize("scale", [1.0, 768.0])
-@pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_steps_are_adams(scale: float, decay: float) -> None:
-    """Member 1 is clipped, member 0 is not: members share no norm. The loss in nats is divided by its scale."""
-    curvature = np.array([[0.1, 0.2, 0.4], [50.0, 3.0, 9.0]])
-    settings = Settings(steps=12, learning_rate=0.05, warmup=5, clip=2.0, weight_decay=decay)
+@pytest.mark.parametrize(("weight_decay", "decay"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.5)])
+def test_steps_are_adams(scale: float, weight_decay: float, decay: float) -> None:
+    """Member 0 is never clipped, member 1 always, member 2 at first: members share no norm, and K divides nothing."""
+    curvature = np.array([[0.1, 0.2, 0.4], [50.0, 3.0, 9.0], [1.5, 1.5, 2.0]])
+    settings = Settings(steps=12, learning_rate=0.05, warmup=5, clip=2.0, weight_decay=weight_decay, decay=decay)
     bowl = Bowl(curvature, scale)
     fit(bowl, cast("Replay", Nothing()), settings, stream(0))
     np.testing.assert_allclose(bowl.parameters.detach().numpy(), by_hand(curvature, settings), rtol=1e-4)
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    """Every step is taken at a positive rate, the last at the least one of the fall."""
+    settings = Settings(steps=100, learning_rate=2.0, warmup=10, decay=0.5)
+    rates = [learning_rate(settings, step) for step in range(1, 101)]
+    assert rates[:10] == pytest.approx([0.2 * step for step in range(1, 11)])
+    assert rates[10:51] == [2.0] * 41
+    assert rates[50:] == pytest.approx(np.linspace(2.0, 0.04, 50))
+    for short in (Settings(steps=3), Settings(steps=1, decay=1.0), Settings(steps=2, warmup=0, decay=0.0)):
+        assert all(0.0 < learning_rate(short, step) <= short.learning_rate for step in range(1, short.steps + 1))
 
 
 @pytest.mark.parametrize("part", ["image", "reward", "continues", "kl", "gradient"])
