@@ -120,7 +120,7 @@ def test_every_value_matters(text: str) -> None:
         ("arms: [trained, ", "arms: [", "arms", "add trained"),
         ("elites: 8", "elites: 64", "planning.elites", "fewer than the 64"),
         ("std_floor: 0.05", "std_floor: 0.6", "planning.std_floor", "at most init_std"),
-        ("horizon: 16", "horizon: 48", "evaluation.horizon", "episodes of pixel_nav have 50"),
+        ("horizon: 12", "horizon: 48", "evaluation.horizon", "episodes of pixel_nav have 50"),
         ("probe_hold: 5", "probe_hold: 60", "evaluation.probe_hold", "inside an episode"),
         ("  pixel_lpips.fixed_filters:", "  pixel_mse:", "extras.pixel_mse", "is a diagnostic already"),
         ("learning_rate: 0.002", "learning_rate: 1e-3", "training.learning_rate", "write 0.001"),

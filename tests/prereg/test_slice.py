@@ -116,7 +116,7 @@ def test_every_budget_may_shrink_and_not_grow(with_promise: Write, text: str, fi
         ("status: locked", "status", "found locked"),
         ("power: {intra_seed_correlation: 0.5}", "power", "expected None"),
         ("collection: {behaviours: {uniform: {share: 1}}}", "collection.behaviours.uniform.share", "found 1"),
-        ("collection: {behaviours: {held: {share: 0, steps: 2}}}", "collection.behaviours.held", "no such field"),
+        ("model: {own: {width: 3}}", "model.own", "no such field"),
         ("planning: {candidates: 8}", "planning.elites", "fewer than the 8 candidates"),
         ("training: {stepz: 3}", "training.stepz", "write steps"),
         ("training: {steps: 3e2}", "training.steps", "write 300"),

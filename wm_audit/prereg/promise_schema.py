@@ -69,6 +69,7 @@ _TRAINING = Fields(
         "length": _AT_LEAST_ONE,
         "learning_rate": _POSITIVE,
         "warmup": Whole(low=0),
+        "decay": _SHARE,
         "clip": _POSITIVE,
         "weight_decay": Exact(low="0"),
         "compiled": Flag(),

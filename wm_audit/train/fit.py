@@ -98,7 +98,7 @@ def fit(
     final: dict[str, list[float]] = {}
     means: list[Tensor] = []
     for step in range(1, settings.steps + 1):
-        optimiser.param_groups[0]["lr"] = settings.learning_rate * min(1.0, step / max(1, settings.warmup))
+        optimiser.param_groups[0]["lr"] = learning_rate(settings, step)
         optimiser.zero_grad(set_to_none=True)
         losses = learner.loss(replay.sample(order, members), generator)
         torch.autograd.backward(losses.total.sum() / learner.scale)
@@ -118,6 +118,13 @@ def fit(
                 tick(step)
     active = active_units(torch.cat(means, dim=1)).tolist() if means else [0] * members
     return Report(settings.steps, curve, final, active, [units == 0 for units in active])
+
+
+def learning_rate(settings: Settings, step: int) -> float:
+    """The rate of step 1, 2, ..., `settings.steps`: linear warm-up, constant, linear decay to (nearly) zero."""
+    rising = min(1.0, step / max(1, settings.warmup))
+    left, falling = settings.steps + 1 - step, settings.decay * settings.steps
+    return settings.learning_rate * rising * (min(1.0, left / falling) if falling > 0.0 else 1.0)
 
 
 def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:

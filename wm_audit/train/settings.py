@@ -13,6 +13,7 @@ class Settings:
         length: T, transitions per sequence; 1 trains a per-transition model without temporal learning.
         learning_rate: of Adam (Kingma and Ba 2015), after warm-up.
         warmup: steps of linear growth of the learning rate.
+        decay: share of the steps, at the end, over which the learning rate falls linearly to zero.
         clip: largest gradient norm of a member, for a loss in nats per channel value.
         weight_decay: decoupled (Loshchilov and Hutter 2019); 0 is plain Adam.
     """
@@ -22,5 +23,6 @@ class Settings:
     length: int = 8
     learning_rate: float = 1e-3
     warmup: int = 1000
+    decay: float = 0.0
     clip: float = 10.0
     weight_decay: float = 0.0
