@@ -35,7 +35,7 @@ def family(name: str) -> Family:
 
 
 def model_digest(name: str) -> str | None:
-    """sha256 of the file or of the checkpoint's weights behind a name; None for a built-in family, whose sources are digested anyway.
+    """sha256 of the file behind a name, or of the page that describes a checkpoint; None for a built-in family, whose sources are digested anyway.
 
     Raises:
         UsageError: nothing answers to this name.
@@ -48,8 +48,7 @@ def model_digest(name: str) -> str | None:
             raise UsageError("there is no such file", where=f"--model {name}", expected="FILE.py:NAME", fix="check the path")
         return sha256_file(path)
     family(name)
-    weights = Path(name) / "weights.safetensors"
-    return sha256_file(weights) if weights.is_file() else None
+    return sha256_file(Path(name) / "model.json")  # it names the weights by their digest
 
 
 def _from_file(path: Path, attribute: str) -> Family:
