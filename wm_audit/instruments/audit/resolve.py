@@ -35,7 +35,9 @@ def family(name: str) -> Family:
 
 
 def model_digest(name: str) -> str | None:
-    """sha256 of the file behind a name, or of the page that describes a checkpoint; None for a built-in family, whose sources are digested anyway.
+    """sha256 of the file behind a name, or of a checkpoint's description.
+
+    None for a built-in family, whose sources are digested anyway.
 
     Raises:
         UsageError: nothing answers to this name.
