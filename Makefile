@@ -25,7 +25,7 @@ audit: $(READY) ## run a small audit from data to verdicts and print its board: 
 
 test: check ## what CI runs: lint, types, import contracts, then all tests
 	@echo "== tests, on all cores"
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(READY) ## the quick part of test: lint, types, import contracts
 	@echo "== lint"
