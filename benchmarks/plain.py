@@ -36,14 +36,14 @@ class Plain(nn.Module):
     def __init__(self, config: Config, centre: Tensor) -> None:
         super().__init__()
         c, self.config, self.centre = config, config, centre
-        tokens = c.patches * c.width
+        tokens, described = c.patches * c.width, c.patches * (c.width - 1)
         self.patch_in = nn.Linear(c.values, c.width, bias=False)
         self.patch_in_bias = nn.Parameter(torch.zeros(c.patches, c.width))
         self.embedding = nn.Linear(tokens, c.embed)
         self.cell = nn.GRUCell(c.stoch + c.actions, c.hidden)
         self.posterior, self.prior = Head(c.hidden + c.embed, c.hidden, 2 * c.stoch), Head(c.hidden, c.hidden, 2 * c.stoch)
-        self.decoder_in, self.decoder_out = nn.Linear(c.features, c.embed), nn.Linear(c.embed, tokens)
-        self.patch_out = nn.Linear(c.width, c.values, bias=False)
+        self.decoder_in, self.decoder_out = nn.Linear(c.features, c.embed), nn.Linear(c.embed, described)
+        self.patch_out = nn.Linear(c.width - 1, c.values, bias=False)
         self.patch_out_bias = nn.Parameter(torch.zeros(c.patches, c.values))
         self.reward, self.alive = Head(c.features, c.embed, 1), Head(c.features, c.embed, 1)
         self.picture_variance, self.reward_variance = nn.Parameter(torch.zeros(c.patches, c.values)), nn.Parameter(torch.zeros(1))
@@ -54,7 +54,7 @@ class Plain(nn.Module):
         c, (batch, steps) = self.config, reward.shape
         pictures = obs.float() / 255.0 - self.centre
         tokens = functional.silu(self.patch_in(pictures) + self.patch_in_bias)
-        embedded, keep = functional.silu(self.embedding(tokens.flatten(2))), (~is_first).float().unsqueeze(-1)
+        embedded, keep = functional.silu(self.embedding(tokens.transpose(-2, -1).flatten(2))), (~is_first).float().unsqueeze(-1)
         hidden, sample = torch.zeros(batch, c.hidden), torch.zeros(batch, c.stoch)
         hiddens, samples, outs = [], [], []
         for t in range(steps):
@@ -75,7 +75,7 @@ class Plain(nn.Module):
         """Takes one member's weights from dreamer_lite's."""
         pairs: dict[str, Callable[[], Tensor]] = {
             "patch_in.weight": lambda: member["encoder.patch_w"].T,
-            "patch_in_bias": lambda: member["encoder.patch_b"],
+            "patch_in_bias": lambda: member["encoder.patch_b"].T,
             "cell.weight_ih": lambda: member["dynamics.input_w"].T,
             "cell.weight_hh": lambda: member["dynamics.hidden_w"].T,
             "cell.bias_ih": lambda: member["dynamics.input_b"],
@@ -98,7 +98,7 @@ class Plain(nn.Module):
     def _pictures(self, features: Tensor, pictures: Tensor) -> Tensor:
         c = self.config
         tokens = functional.silu(self.decoder_out(functional.silu(self.decoder_in(features))))
-        mean = self.patch_out(tokens.view(*tokens.shape[:-1], c.patches, c.width)) + self.patch_out_bias
+        mean = self.patch_out(tokens.view(*tokens.shape[:-1], c.patches, c.width - 1)) + self.patch_out_bias
         spread = bounded(self.picture_variance, c.log_variance)
         nats = 0.5 * (LOG_2PI + spread + (pictures - mean).square() * torch.exp(-spread))
         weight = torch.exp(c.variance_beta * spread.detach())

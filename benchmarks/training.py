@@ -13,11 +13,12 @@ from wm_audit.data import Replay, assemble, collect, uniform
 from wm_audit.envs import make
 from wm_audit.instruments.audit.ensemble import mean_picture
 from wm_audit.models.dreamer_lite import Config, Trainable
-from wm_audit.models.dreamer_lite.loss import losses
+from wm_audit.models.dreamer_lite.gradient import gradient
 from wm_audit.train import Settings, compiled, fit, is_compiled
 
 MEMBERS, BATCH, LENGTH, STEPS, ROUNDS = 3, 4, 8, 60, 9
 CONFIG = Config(image=(3, 32, 32), actions=2, hidden=64, embed=64)
+SCALE = float(CONFIG.patches * CONFIG.values)
 SETTINGS = Settings(steps=STEPS, batch=BATCH, length=LENGTH, warmup=1)
 
 
@@ -37,17 +38,17 @@ class Bench:
 
     def learner(self, *, compile_it: bool) -> Trainable:
         streams = [stream(0, "benchmark", "member", k) for k in range(MEMBERS)]
-        return Trainable(CONFIG, streams, self.centre, compiled(losses, wanted=compile_it))
+        return Trainable(CONFIG, streams, self.centre, compiled(gradient, wanted=compile_it))
 
     def same_loss(self) -> float:
         """Largest relative difference between the loss of a plain member and the batched one's, on one batch with one noise."""
-        batch, scale = self.replay.sample(self.order, MEMBERS), self.slow.scale
+        batch = self.replay.sample(self.order, MEMBERS)
         noise = torch.randn(MEMBERS, LENGTH, BATCH, CONFIG.stoch, generator=torch.Generator().manual_seed(1))
-        together = self.slow.loss(batch, torch.Generator().manual_seed(1)).total.tolist()
+        together = self.slow.gradient(batch, torch.Generator().manual_seed(1))[0].total.tolist()
         worst = 0.0
         for k, (model, ours) in enumerate(zip(self.plain, together, strict=True)):
             still = torch.optim.SGD(model.parameters(), lr=0.0)
-            theirs = step(model, still, batch, k, noise[k].transpose(0, 1), clip=SETTINGS.clip, scale=scale)
+            theirs = step(model, still, batch, k, noise[k].transpose(0, 1), clip=SETTINGS.clip, scale=SCALE)
             worst = max(worst, abs(theirs - ours) / abs(ours))
         return worst
 
@@ -60,7 +61,7 @@ class Bench:
         for model, optimiser in zip(self.plain, self.optimisers, strict=True):
             batch = self.replay.sample(self.order, 1)
             noise = torch.randn(BATCH, LENGTH, CONFIG.stoch, generator=self.generator)
-            step(model, optimiser, batch, 0, noise, clip=SETTINGS.clip, scale=self.slow.scale)
+            step(model, optimiser, batch, 0, noise, clip=SETTINGS.clip, scale=SCALE)
 
 
 def measure() -> Report:

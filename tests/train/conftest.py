@@ -12,7 +12,7 @@ from wm_audit.core import stream
 from wm_audit.data import Dataset, Episodes, Replay, assemble
 from wm_audit.envs.protocol import EnvSpec
 from wm_audit.models.dreamer_lite import Config, Trainable
-from wm_audit.models.dreamer_lite.loss import losses
+from wm_audit.models.dreamer_lite.gradient import gradient
 
 SIDE, LIMIT, EPISODES = 16, 9, 60
 SPEC = EnvSpec(
@@ -84,8 +84,8 @@ def mean_picture(dots: Dataset) -> NDArray[np.float32]:
 def learner(config: Config, mean_picture: NDArray[np.float32]) -> Callable[..., Trainable]:
     """A fresh ensemble; `names` choose the members' streams."""
 
-    def make(*names: int, like: Config = config, loss: Callable[..., Any] = losses) -> Trainable:
-        return Trainable(like, [stream(2, "initial", name) for name in names or (0, 1, 2)], mean_picture, loss)
+    def make(*names: int, like: Config = config, step: Callable[..., Any] = gradient) -> Trainable:
+        return Trainable(like, [stream(2, "initial", name) for name in names or (0, 1, 2)], mean_picture, step)
 
     return make
 

@@ -10,8 +10,8 @@ import torch
 
 from wm_audit.core import stream
 from wm_audit.models.dreamer_lite import Config, Trainable
+from wm_audit.models.dreamer_lite.gradient import gradient
 from wm_audit.models.dreamer_lite.image_loss import negative_log_likelihood
-from wm_audit.models.dreamer_lite.loss import losses
 from wm_audit.train import Settings, compiled, fit, is_compiled, missing
 from wm_audit.train.compiled import compiler
 
@@ -48,11 +48,9 @@ def test_a_compiled_part_of_the_loss_is_the_eager_one() -> None:
 def test_compiled_losses_and_gradients_are_the_eager_ones(config: Config, learner: Make, replay: Make) -> None:
     batch = replay(2, 2).sample(stream(4), 3)
     found = []
-    for loss in (losses, compiled(losses)):
-        pupil: Trainable = learner(loss=loss)
-        parts = pupil.loss(batch, torch.Generator().manual_seed(1))
-        (gradient,) = torch.autograd.grad(parts.total.sum(), [pupil.parameters])
-        found.append((parts, gradient))
+    for step in (gradient, compiled(gradient)):
+        pupil: Trainable = learner(step=step)
+        found.append(pupil.gradient(batch, torch.Generator().manual_seed(1)))
     (eager, pull), (fast, push) = found
     for one, other in zip(eager, fast, strict=True):
         torch.testing.assert_close(other.detach(), one.detach(), rtol=1e-4, atol=1e-4)
@@ -60,7 +58,7 @@ def test_compiled_losses_and_gradients_are_the_eager_ones(config: Config, learne
 
 
 def test_unwanted_is_untouched() -> None:
-    assert compiled(losses, wanted=False) is losses
+    assert compiled(gradient, wanted=False) is gradient
     assert not is_compiled(wanted=False)
 
 
@@ -68,8 +66,8 @@ def test_unwanted_is_untouched() -> None:
 def test_without_a_compiler_training_runs_as_it_is(learner: Make, replay: Make) -> None:
     assert compiler() is None
     assert not is_compiled(wanted=True)
-    assert compiled(losses) is losses
-    fit(learner(loss=compiled(losses)), replay(1, 1), Settings(steps=1), stream(3))
+    assert compiled(gradient) is gradient
+    fit(learner(step=compiled(gradient)), replay(1, 1), Settings(steps=1), stream(3))
     line = missing()
     assert "no C++ compiler was found" in line
     assert "apt-get install g++" in line
@@ -81,7 +79,7 @@ def test_without_headers_the_line_names_them(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
     assert not is_compiled(wanted=True)
-    assert compiled(losses) is losses
+    assert compiled(gradient) is gradient
     assert "the Python headers are missing" in missing()
     (tmp_path / "Python.h").touch()
     assert is_compiled(wanted=True)
@@ -113,11 +111,11 @@ def test_torch_is_told_which_compiler_was_found(
         monkeypatch.setenv("CXX", named)
     path = None if expected is None else str(tmp_path / expected)
     assert compiler() == path
-    monkeypatch.setattr("torch.compile", lambda function, dynamic: ("compiled", function, dynamic))
+    monkeypatch.setattr("torch.compile", lambda function, **rest: ("compiled", function, rest["fullgraph"]))
     with torch._inductor.config.patch({"cpp.cxx": (None, "untold")}):
-        made: Any = compiled(losses)
+        made: Any = compiled(gradient)
         told = torch._inductor.config.cpp.cxx
-    assert made == (losses if path is None else ("compiled", losses, False))
+    assert made == (gradient if path is None else ("compiled", gradient, True))
     assert told == (None, path or "untold")
 
 

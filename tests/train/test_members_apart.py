@@ -10,7 +10,8 @@ from torch import Tensor
 from wm_audit.core import Stream, stream
 from wm_audit.data import Batch, Replay
 from wm_audit.models.dreamer_lite import Config
-from wm_audit.models.dreamer_lite.loss import Losses, Sequences, losses
+from wm_audit.models.dreamer_lite.gradient import Window, gradient
+from wm_audit.models.dreamer_lite.loss import Losses
 from wm_audit.train import Settings, fit
 
 Make = Callable[..., Any]
@@ -33,11 +34,11 @@ def run(members: tuple[int, ...], learner: Make, replay: Make) -> Tensor:
     """Trains these members of the ensemble of three, on their own samples and noise."""
     noise = torch.Generator().manual_seed(9)
 
-    def own(flat: Tensor, given: Sequences, config: Config) -> Losses:
+    def own(flat: Tensor, given: Window, centre: Tensor, config: Config) -> tuple[Losses, Tensor]:
         drawn = torch.randn(3, *given.noise.shape[1:], generator=noise)
-        return losses(flat, given._replace(noise=drawn[list(members)]), config)
+        return gradient(flat, given._replace(noise=drawn[list(members)]), centre, config)
 
-    pupil = learner(*members, loss=own)
+    pupil = learner(*members, step=own)
     fit(pupil, cast("Replay", Picked(replay(), members)), SETTINGS, stream(3))
     trained: Tensor = pupil.parameters.detach()
     return trained

@@ -47,7 +47,7 @@ _MODEL = Fields(
         "members": _AT_LEAST_ONE,
         "stoch": _AT_LEAST_ONE,
         "patch": _AT_LEAST_ONE,
-        "width": _AT_LEAST_ONE,
+        "width": Whole(low=2),
         "variance": Text(choices=("pixel", "scalar")),
         "log_variance": Fields({"low": Exact(), "high": Exact()}),
         "variance_beta": _SHARE,

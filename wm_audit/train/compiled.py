@@ -29,7 +29,8 @@ def compiled(function: Callable[P, R], *, wanted: bool = True) -> Callable[P, R]
         return function
     torch._inductor.config.cpp.cxx = (None, found)  # noqa: SLF001  left alone, torch asks for CXX or g++ and nothing else
     torch._dynamo.config.cache_size_limit = 64  # noqa: SLF001  one entry per shape; a grid has a few
-    return torch.compile(function, dynamic=False)
+    torch._dynamo.config.trace_autograd_ops = True  # noqa: SLF001  a step contains its own backward pass: one graph, one call
+    return torch.compile(function, dynamic=False, fullgraph=True, options={"cpp_wrapper": True})
 
 
 def is_compiled(*, wanted: bool) -> bool:

@@ -33,17 +33,15 @@ class LossParts(Protocol):
 
 
 class Learner(Protocol):
-    """A model in training: one parameter tensor (K, n) and a loss."""
+    """A model in training: one parameter tensor (K, n) and its gradient."""
 
     parameters: Tensor
 
-    @property
-    def scale(self) -> float:
-        """What the loss in nats is divided by, so that step sizes do not depend on the image size."""
-        ...
+    def gradient(self, batch: Any, generator: torch.Generator) -> tuple[LossParts, Tensor]:
+        """Losses of `Replay.sample`'s batch, and the gradient (K, n) of each member's total with respect to its parameters.
 
-    def loss(self, batch: Any, generator: torch.Generator) -> LossParts:
-        """Losses of `Replay.sample`'s batch."""
+        The gradient may be scaled; dividing by the number of values in a picture makes step sizes independent of its size.
+        """
         ...
 
 
@@ -99,10 +97,12 @@ def fit(
     means: list[Tensor] = []
     for step in range(1, settings.steps + 1):
         optimiser.param_groups[0]["lr"] = learning_rate(settings, step)
-        optimiser.zero_grad(set_to_none=True)
-        losses = learner.loss(replay.sample(order, members), generator)
-        torch.autograd.backward(losses.total.sum() / learner.scale)
-        _clip(parameters, settings.clip, losses, step)
+        losses, gradient = learner.gradient(replay.sample(order, members), generator)
+        if gradient.shape != parameters.shape:
+            found = f"is {tuple(gradient.shape)}"
+            raise TrainingError(found, where="the learner's gradient", expected=f"the shape of its parameters, {tuple(parameters.shape)}")
+        _clip(gradient, settings.clip, losses, step)
+        parameters.grad = gradient
         optimiser.step()
         sums += torch.stack([getattr(losses, name) for name in PARTS])
         since += 1
@@ -140,13 +140,10 @@ def active_units(means: Tensor, threshold: float = 0.01) -> Tensor:
     return (means.var(dim=1, correction=0) > threshold).sum(dim=1)
 
 
-def _clip(parameters: Tensor, limit: float, losses: LossParts, step: int) -> None:
-    """Scales every member's gradient to norm `limit` at most; members never share a norm."""
-    gradient = parameters.grad
-    if gradient is None:
-        raise TrainingError("the loss does not depend on the parameters", where=f"training step {step}", expected="a gradient")
-    norm = gradient.norm(dim=1, keepdim=True)
-    if not bool(torch.isfinite(norm).all()) or not bool(torch.isfinite(losses.total).all()):
+def _clip(gradient: Tensor, limit: float, losses: LossParts, step: int) -> None:
+    """Scales every member's gradient to norm `limit` at most, in place; members never share a norm."""
+    norm = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+    if not math.isfinite(float(norm.sum(dtype=torch.float64) + losses.total.sum(dtype=torch.float64))):
         _stop(losses, norm, step)
     gradient.mul_((limit / norm.clamp_min(1e-12)).clamp_max(1.0))
 

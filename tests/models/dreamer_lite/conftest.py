@@ -98,7 +98,7 @@ def batch() -> Callable[..., Any]:
 def trainable(parameters: Callable[..., Tensor], centre: np.ndarray[Any, np.dtype[np.float32]]) -> Callable[..., Trainable]:
     def make(config: Config, members: int = MEMBERS, **options: Any) -> Trainable:
         made = Trainable(config, [stream(1, "member", k) for k in range(members)], centre, **options)
-        made.parameters = parameters(config, members).requires_grad_()
+        made.parameters = parameters(config, members)
         return made
 
     return make

@@ -23,16 +23,15 @@ def arguments(k: int, p: int, n: int, v: int, w: int) -> Args:
     def draw(name: str, *shape: int) -> Tensor:
         return torch.from_numpy(stream(5, name).normal(shape))
 
-    return 0.3 * draw("rows", k, p, n, v), draw("tokens", k, n, p * w), draw("weight", k, w, v), draw("bias", k, p, v)
+    return 0.3 * draw("rows", k, p, n, v), draw("tokens", k, p, w, n), draw("weight", k, w, v), draw("bias", k, p, v)
 
 
 def plain(rows: Tensor, tokens: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Decode every pixel, subtract, square, add up: by loops over members and patches."""
-    k, p, n, _ = rows.shape
-    z = tokens.reshape(k, n, p, -1)
+    k, p, _, _ = rows.shape
     out = []
     for i in range(k):
-        patches = [((z[i, :, j] @ weight[i] + bias[i, j] - rows[i, j]) ** 2).sum(dim=0) for j in range(p)]
+        patches = [((tokens[i, j].T @ weight[i] + bias[i, j] - rows[i, j]) ** 2).sum(dim=0) for j in range(p)]
         out.append(torch.stack(patches))
     return torch.stack(out)
 
@@ -83,7 +82,7 @@ def test_a_perfect_picture_costs_no_visible_nats(make_config: Callable[..., Conf
     """Where the squares cancel to nothing, the rounding left over is far below a nat at the least log-variance."""
     _, tokens, weight, bias = (item.float() for item in arguments(3, 4, 32, 192, 15))
     tokens, weight, bias = 0.3 * tokens, 0.2 * weight, 0.2 * bias
-    rows = (tokens.view(3, 32, 4, 15) @ weight.unsqueeze(1)).transpose(1, 2) + bias.unsqueeze(2)
+    rows = tokens.transpose(2, 3) @ weight.unsqueeze(1) + bias.unsqueeze(2)
     left = squared_error(rows, tokens, weight, bias).abs() / 32
     least = make_config().log_variance[0]
     assert float(left.max()) * np.exp(-least) < 1e-2  # nats of one of the pixels, doubled
@@ -94,8 +93,7 @@ def test_nats_are_scipys(shape: tuple[int, int]) -> None:
     rows, tokens, weight, bias = arguments(2, 4, 6, 12, 3)
     log_variance = torch.from_numpy(stream(7).uniform((2, *shape), -3.0, 1.0))
     ours = negative_log_likelihood(squared_error(rows, tokens, weight, bias), log_variance, 6)
-    z = tokens.view(2, 6, 4, 3)
-    decoded = torch.einsum("knpw,kwv->kpnv", z, weight) + bias.unsqueeze(2)
+    decoded = torch.einsum("kpwn,kwv->kpnv", tokens, weight) + bias.unsqueeze(2)
     spread = np.broadcast_to(np.exp(0.5 * log_variance.numpy()), (2, 4, 12))[:, :, None]
     logpdf = norm.logpdf(rows.numpy(), loc=decoded.numpy(), scale=spread)
     np.testing.assert_allclose(ours.numpy(), -logpdf.sum(axis=(1, 2, 3)) / 6, rtol=1e-10)

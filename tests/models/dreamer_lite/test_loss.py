@@ -13,7 +13,8 @@ from torch.distributions import kl_divergence as reference
 
 from wm_audit.core import stream
 from wm_audit.models.dreamer_lite import Config
-from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, embed, head, prior
+from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, head, prior
+from wm_audit.models.dreamer_lite.columns import embed_columns, token_columns
 from wm_audit.models.dreamer_lite.image_loss import squared_error, weighted_loss
 from wm_audit.models.dreamer_lite.layout import layout, unpack
 from wm_audit.models.dreamer_lite.loss import KL_RULE, Losses, Sequences, balanced_kl, kl_divergence, losses, unroll
@@ -87,8 +88,7 @@ def test_every_part_is_what_its_distribution_says(make_config: Make, parameters:
     flat, batch = parameters(config, dtype=torch.float64), sequences(config)
     found, weights = losses(flat, batch, config), unpack(flat, config)
     k, steps, size, _ = batch.action.shape
-    embedding = embed(batch.rows, weights).view(k, steps, size, -1)
-    hidden, sample, belief = unroll(embedding, batch, weights, config)
+    hidden, sample, belief = unroll(embed_columns(batch.rows, weights), batch, weights, config)
     hidden = hidden.view(k, steps * size, -1)
     features = torch.cat([hidden, sample.view(k, steps * size, -1)], dim=-1)
     z = decoder_tokens(features, weights).view(k, steps * size, config.patches, -1)
@@ -123,9 +123,11 @@ def test_weighted_pixels_change_the_total_and_not_the_report(beta: float, make_c
     weights = unpack(flat, config)
     spreads = bounded(weights["decoder.variance_b"], config.log_variance)
     k, steps, size, _ = batch.action.shape
-    hidden, sample, _ = unroll(embed(batch.rows, weights).view(k, steps, size, -1), batch, weights, config)
+    hidden, sample, _ = unroll(embed_columns(batch.rows, weights), batch, weights, config)
     features = torch.cat([hidden, sample], dim=-1).view(k, steps * size, -1)
-    error = squared_error(batch.rows, decoder_tokens(features, weights), weights["decoder.patch_w"], weights["decoder.patch_b"])
+    error = squared_error(
+        batch.rows, token_columns(features, weights, config.patches), weights["decoder.patch_w"], weights["decoder.patch_b"]
+    )
     expected = one.total - one.image + weighted_loss(error, spreads, steps * size, beta)
     torch.testing.assert_close(other.total, expected, rtol=1e-9, atol=1e-9)
 

@@ -8,8 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from wm_audit.core import stream
 from wm_audit.models.dreamer_lite import Config, Trainable
-from wm_audit.models.dreamer_lite.cell import Gaussian, advance, embed, posterior
+from wm_audit.models.dreamer_lite.cell import Gaussian, advance, decoder_tokens, embed, posterior
+from wm_audit.models.dreamer_lite.columns import embed_columns, token_columns
+from wm_audit.models.dreamer_lite.gradient import arranged
 from wm_audit.models.dreamer_lite.layout import unpack
 from wm_audit.models.dreamer_lite.loss import Losses, Sequences, losses, unroll
 from wm_audit.models.dreamer_lite.patches import from_patches
@@ -19,8 +22,7 @@ Make = Callable[..., Any]
 
 def run(flat: Tensor, batch: Sequences, config: Config) -> tuple[Tensor, Tensor, Gaussian]:
     weights = unpack(flat, config)
-    k, steps, size, _ = batch.action.shape
-    return unroll(embed(batch.rows, weights).view(k, steps, size, -1), batch, weights, config)
+    return unroll(embed_columns(batch.rows, weights), batch, weights, config)
 
 
 def stepwise(flat: Tensor, batch: Sequences, config: Config) -> tuple[Tensor, Tensor, Gaussian]:
@@ -101,16 +103,10 @@ def test_k17_not_a_bit_crosses_the_start_of_an_episode(config: Config, parameter
 @pytest.mark.parametrize("steps", [1, 4])
 def test_evaluation_follows_the_states_of_training_without_noise(steps: int, config: Config, trainable: Make, batch: Make) -> None:
     """`DreamerLite.observe` along the pictures of a batch, from uint8, against the unrolled loss with its noise at zero."""
-    caught: list[tuple[Tensor, Sequences]] = []
-
-    def silent(flat: Tensor, given: Sequences, config: Config) -> Losses:
-        caught.append((flat, given._replace(noise=torch.zeros_like(given.noise))))
-        return losses(flat, given, config)
-
-    learner: Trainable = trainable(config, loss=silent)
+    learner: Trainable = trainable(config)
     data = batch(config, steps=steps)
-    learner.loss(data, torch.Generator().manual_seed(0))
-    hidden, sample, _ = run(*caught[0], config)
+    drawn = arranged(learner.window(data, torch.Generator().manual_seed(0)), learner.centre)
+    hidden, sample, _ = run(learner.parameters, drawn._replace(noise=torch.zeros_like(drawn.noise)), config)
     model = learner.trained()
     for k in range(3):
         state = model.initial(data.obs.shape[1])
@@ -123,18 +119,12 @@ def test_evaluation_follows_the_states_of_training_without_noise(steps: int, con
 
 def test_k19_training_and_evaluation_see_the_same_floats(config: Config, trainable: Make, batch: Make) -> None:
     """Every shade from 0 to 255, minus the centre, to the last bit."""
-    seen: list[Sequences] = []
-
-    def listen(flat: Tensor, given: Sequences, config: Config) -> Losses:
-        seen.append(given)
-        return losses(flat, given, config)
-
-    learner: Trainable = trainable(config, loss=listen)
+    learner: Trainable = trainable(config)
     shades = np.arange(3 * 2 * 256, dtype=np.int64).reshape(3, 2, 256) % 256
     data = batch(config, size=1, steps=2)
     images = np.stack([shades.reshape(3, 2, 16, 16).transpose(1, 0, 2, 3)] * 3)  # (K, T, C, h, w)
     data.obs = learner.arrange(images.reshape(6, 3, 16, 16).astype(np.uint8)).reshape(3, 1, 2, config.patches, config.values)
-    learner.loss(data, torch.Generator().manual_seed(0))
+    seen = arranged(learner.window(data, torch.Generator().manual_seed(0)), learner.centre)
     heard: list[Tensor] = []
 
     def product(x: Tensor, weight: Tensor) -> Tensor:
@@ -144,8 +134,8 @@ def test_k19_training_and_evaluation_see_the_same_floats(config: Config, trainab
     model = learner.trained()
     model.reweighted(model.weights, product).observe(model.initial(2), torch.zeros(2, 2), torch.from_numpy(images[0].astype(np.uint8)))
     rows = next(item for item in heard if item.shape[-1] == config.values)
-    assert torch.equal(rows.view(3, config.patches, 2, config.values), seen[0].rows)
-    assert len(torch.unique(seen[0].rows + learner.centre.view(1, config.patches, 1, -1))) >= 256
+    assert torch.equal(rows.view(3, config.patches, 2, config.values), seen.rows)
+    assert len(torch.unique(seen.rows + learner.centre.view(1, config.patches, 1, -1))) >= 256
 
 
 def test_observing_leaves_the_picture_as_it_was(make_config: Make, trainable: Make) -> None:
@@ -155,3 +145,14 @@ def test_observing_leaves_the_picture_as_it_was(make_config: Make, trainable: Ma
     obs = torch.full((2, 3, 16, 16), 7.0)
     model.observe(model.initial(2), torch.zeros(2, 2), obs)
     assert torch.equal(obs, torch.full_like(obs, 7.0))
+
+
+def test_columns_are_what_evaluation_computes(config: Config, parameters: Make, sequences: Make) -> None:
+    """Training's layout of pictures and tokens against the cell's, which evaluation uses."""
+    weights, batch = unpack(parameters(config, dtype=torch.float64), config), sequences(config)
+    k, p, n, _ = batch.rows.shape
+    embedding = embed(batch.rows, weights)
+    torch.testing.assert_close(embed_columns(batch.rows, weights).transpose(1, 2), embedding, rtol=1e-12, atol=1e-12)
+    features = torch.from_numpy(stream(11).normal((k, n, config.features)))
+    tokens = decoder_tokens(features, weights).view(k, n, p, -1).permute(0, 2, 3, 1)
+    torch.testing.assert_close(token_columns(features, weights, p), tokens, rtol=1e-12, atol=1e-12)

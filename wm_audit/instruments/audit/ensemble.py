@@ -38,7 +38,7 @@ def ensemble(setting: Setting, key: Key, data: Dataset, name: str, note: Note) -
     if (folder / "training.json").is_file():
         return Ensemble(load_model(folder), strict_json.load(folder / "training.json"))
     learner = family(setting.model)(_order(setting, key, data))
-    if not hasattr(learner, "loss"):
+    if not hasattr(learner, "gradient"):
         return Ensemble(_checked(learner, setting.model), {"steps": 0})
     settings = _settings(setting)
     replay = Replay(data, settings.batch, settings.length, learner.arrange)

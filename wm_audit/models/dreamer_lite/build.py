@@ -2,7 +2,7 @@
 
 from wm_audit.core import AuditError
 from wm_audit.models.dreamer_lite.config import Config
-from wm_audit.models.dreamer_lite.loss import losses
+from wm_audit.models.dreamer_lite.gradient import gradient
 from wm_audit.models.dreamer_lite.model import Trainable
 from wm_audit.models.task import Task
 
@@ -27,4 +27,4 @@ def build(task: Task) -> Trainable:
         )
     except (TypeError, ValueError) as error:
         raise AuditError(str(error), where="model", expected="settings of dreamer_lite", fix="correct the promise") from error
-    return Trainable(config, list(task.streams), task.centre, task.accelerate(losses))
+    return Trainable(config, list(task.streams), task.centre, task.accelerate(gradient))

@@ -74,8 +74,8 @@ def embed(rows: Tensor, weights: Weights, product: Product = dense) -> Tensor:
     """Embeds patches (K, P, N, V), centred on zero, into (K, N, E)."""
     k, p, n, v = rows.shape
     tokens = product(rows.reshape(k, p * n, v), weights["encoder.patch_w"]).view(k, p, n, -1)
-    tokens = silu(tokens + weights["encoder.patch_b"].unsqueeze(2))
-    flat = tokens.transpose(1, 2).reshape(k, n, -1)
+    tokens = silu(tokens + weights["encoder.patch_b"].transpose(1, 2).unsqueeze(2))
+    flat = tokens.permute(0, 2, 3, 1).reshape(k, n, -1)
     return silu(product(flat, weights["encoder.out_w"]) + weights["encoder.out_b"].unsqueeze(1))
 
 

@@ -16,7 +16,7 @@ class Config:
         embed: width of the image embedding and of every head; the other half.
         stoch: dimensions of the Gaussian latent.
         patch: side of a square image patch, in pixels; divides h and w.
-        width: numbers that describe one patch, in the encoder and in the decoder (with the constant, 15 make a full vector register).
+        width: numbers that describe one patch; the decoder's last one is the constant 1, whose weights are the mean picture's correction.
         variance: "pixel" learns one log-variance per pixel value, "scalar" one for the whole image.
         log_variance: bounds of every log-variance, in log squared intensity.
         variance_beta: 0 trains on the plain likelihood; 1 gives every pixel's error the same weight, whatever its variance.
@@ -32,7 +32,7 @@ class Config:
     embed: int
     stoch: int = 32
     patch: int = 8
-    width: int = 15
+    width: int = 16
     variance: Literal["pixel", "scalar"] = "pixel"
     log_variance: tuple[float, float] = (-8.0, 0.0)
     variance_beta: float = 1.0
@@ -52,6 +52,8 @@ class Config:
         for name in ("actions", "hidden", "embed", "stoch", "patch", "width"):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                 raise ValueError(f"{name} must be an integer of at least 1, found {getattr(self, name)!r}")
+        if self.width < 2:
+            raise ValueError(f"width must be at least 2, one number and the constant, found {self.width}")
         channels, height, width = self.image
         if channels < 1 or height < 1 or width < 1 or height % self.patch or width % self.patch:
             raise ValueError(f"patch {self.patch} does not divide the image {channels}x{height}x{width}")

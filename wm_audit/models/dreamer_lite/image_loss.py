@@ -10,6 +10,7 @@ N x pixels is ever written. Pictures are centred beforehand, which keeps the can
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ def squared_error(rows: Tensor, tokens: Tensor, weight: Tensor, bias: Tensor) ->
 
     Args:
         rows: pictures as patches (K, P, N, V).
-        tokens: (K, N, P*W).
+        tokens: (K, P, W, N), see `columns`.
         weight: (K, W, V), shared by all patches.
         bias: (K, P, V).
 
@@ -30,14 +31,34 @@ def squared_error(rows: Tensor, tokens: Tensor, weight: Tensor, bias: Tensor) ->
         (K, P, V).
     """
     k, p, n, v = rows.shape
-    z = tokens.view(k, n, p, -1).transpose(1, 2)
-    z = torch.cat([z, torch.ones_like(z[..., :1])], dim=-1).reshape(k * p, n, -1)
-    basis = torch.cat([weight.unsqueeze(1).expand(k, p, -1, v), bias.unsqueeze(2)], dim=2).reshape(k * p, -1, v)
+    z = torch.cat([tokens, tokens.new_ones(k, p, 1, n)], dim=2).view(k * p, -1, n)
+    basis = torch.cat([weight.unsqueeze(1).expand(k, p, -1, v), bias.unsqueeze(2)], dim=2).view(k * p, -1, v)
     x = rows.reshape(k * p, n, v)
-    cross = torch.bmm(z.transpose(1, 2), x)
-    gram = torch.bmm(z.transpose(1, 2), z)
-    explained = (basis * (torch.bmm(gram, basis) - 2.0 * cross)).sum(dim=1)
+    explained: Tensor = _Explained.apply(x, z, basis)  # type: ignore[no-untyped-call]
     return (x.square().sum(dim=1) + explained).view(k, p, v)
+
+
+class _Explained(torch.autograd.Function):
+    """What the squared error changes by when x (M, N, V) is described by z' w, z (M, W, N), w (M, W, V): (M, V).
+
+    By hand, because the Gram matrix is symmetric, which autograd cannot know, and because its products are kept.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, z: Tensor, basis: Tensor) -> Tensor:
+        cross = torch.bmm(z, x)
+        fitted = torch.bmm(torch.bmm(z, z.transpose(1, 2)), basis)
+        ctx.save_for_backward(x, z, basis, fitted - cross)
+        return (basis * (fitted - 2.0 * cross)).sum(dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, d_error: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+        x, z, basis, miss = ctx.saved_tensors
+        pull = 2.0 * d_error.unsqueeze(1)
+        scaled = pull * basis
+        d_z = torch.bmm(torch.bmm(scaled, basis.transpose(1, 2)), z) - torch.bmm(scaled, x.transpose(1, 2))
+        d_x = -torch.bmm(z.transpose(1, 2), scaled) if ctx.needs_input_grad[0] else None
+        return d_x, d_z, pull * miss
 
 
 def negative_log_likelihood(error: Tensor, log_variance: Tensor, count: int) -> Tensor:

@@ -54,8 +54,8 @@ def layout(config: Config) -> tuple[Entry, ...]:
     variances = (p, v) if config.variance == "pixel" else (1, 1)
     return (
         Entry("encoder.patch_w", (v, w)),
-        Entry("encoder.patch_b", (p, w)),
-        Entry("encoder.out_w", (p * w, e)),
+        Entry("encoder.patch_b", (w, p)),
+        Entry("encoder.out_w", (w * p, e)),
         Entry("encoder.out_b", (e,)),
         Entry("dynamics.input_w", (s + a, 3 * h)),
         Entry("dynamics.input_b", (3 * h,)),
@@ -72,9 +72,9 @@ def layout(config: Config) -> tuple[Entry, ...]:
         Entry("dynamics.prior_out_b", (2 * s,)),
         Entry("decoder.in_w", (f, e)),
         Entry("decoder.in_b", (e,)),
-        Entry("decoder.tokens_w", (e, p * w)),
-        Entry("decoder.tokens_b", (p * w,)),
-        Entry("decoder.patch_w", (w, v)),
+        Entry("decoder.tokens_w", (e, p * (w - 1))),
+        Entry("decoder.tokens_b", (p * (w - 1),)),
+        Entry("decoder.patch_w", (w - 1, v)),
         Entry("decoder.patch_b", (p, v)),
         Entry("decoder.variance_b", variances),
         Entry("reward.in_w", (f, e)),

@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, decoder_tokens, embed, gru, head, latent, prior
+from wm_audit.models.dreamer_lite.cell import Gaussian, bounded, head, latent, prior
+from wm_audit.models.dreamer_lite.columns import embed_columns, token_columns
 from wm_audit.models.dreamer_lite.config import Config
 from wm_audit.models.dreamer_lite.image_loss import LOG_2PI, negative_log_likelihood, squared_error, weighted_loss
 from wm_audit.models.dreamer_lite.layout import Parameters, unpack
+from wm_audit.models.dreamer_lite.through_time import PathWeights, joined, posterior_path
 
 KL_RULE = "free nats are applied to the KL of each time step, summed over the latent, before averaging over time and batch"
 
@@ -68,7 +70,7 @@ def unroll(embedding: Tensor, sequences: Sequences, weights: Parameters, config:
     """Runs the posterior over a sequence, resetting state and action wherever an episode begins.
 
     Args:
-        embedding: (K, T, B, E).
+        embedding: (K, E, T*B), see `columns`.
         sequences: the batch.
         weights: named weights.
         config: sizes.
@@ -77,35 +79,26 @@ def unroll(embedding: Tensor, sequences: Sequences, weights: Parameters, config:
         hidden and sampled latents (K, T, B, .), and the posterior over (K, T*B, D).
     """
     action, keep, noise = sequences.action, sequences.keep, sequences.noise
-    k, steps, batch, _ = embedding.shape
-    stoch = config.stoch
-    seen = torch.bmm(embedding.reshape(k, steps * batch, -1), weights["dynamics.posterior_embed_w"])
+    k, steps, batch, _ = action.shape
+    gates = 2 * config.hidden
+    latent_w, action_w = torch.split(weights["dynamics.input_w"], [config.stoch, config.actions], dim=1)
+    seen = torch.bmm(embedding.transpose(1, 2), weights["dynamics.posterior_embed_w"])
     seen = (seen + weights["dynamics.posterior_b"].unsqueeze(1)).view(k, steps, batch, -1)
-    push = torch.bmm((action * keep).reshape(k, steps * batch, -1), weights["dynamics.input_w"][:, stoch:])
+    push = torch.bmm((action * keep).reshape(k, steps * batch, -1), action_w)
     push = (push + weights["dynamics.input_b"].unsqueeze(1)).view(k, steps, batch, -1)
-    pull = weights["dynamics.input_w"][:, :stoch]
-    # the new hidden state meets two weights, the posterior's now and the recurrent one a step later: one product
-    joint = torch.cat([weights["dynamics.hidden_w"], weights["dynamics.posterior_hidden_w"]], dim=-1)
-    turn = weights["dynamics.hidden_b"].unsqueeze(1)
-    width = 3 * config.hidden
-    hidden = embedding.new_zeros(k, batch, config.hidden)
-    sample = embedding.new_zeros(k, batch, stoch)
-    recurrent = embedding.new_zeros(k, batch, width)
-    hiddens, samples, outs = [], [], []
-    for t in range(steps):
-        x = torch.baddbmm(push[:, t], sample * keep[:, t], pull)
-        hidden = gru(x, recurrent * keep[:, t] + turn, hidden * keep[:, t])
-        both = torch.bmm(hidden, joint)
-        recurrent = both[..., :width]
-        inner = functional.silu(both[..., width:] + seen[:, t])
-        out = torch.baddbmm(weights["dynamics.posterior_out_b"].unsqueeze(1), inner, weights["dynamics.posterior_out_w"])
-        belief = latent(out, config.min_std)
-        sample = belief.mean + belief.std * noise[:, t]
-        hiddens.append(hidden)
-        samples.append(sample)
-        outs.append(out)
-    belief = latent(torch.stack(outs, dim=1).view(k, steps * batch, -1), config.min_std)
-    return torch.stack(hiddens, dim=1), torch.stack(samples, dim=1), belief
+    gate_b, candidate_b = (part.view(k, 1, 1, -1) for part in torch.split(weights["dynamics.hidden_b"], [gates, config.hidden], dim=1))
+    gate_push, candidate_push = torch.split(push, [gates, config.hidden], dim=-1)
+    push = torch.cat([gate_push + gate_b, candidate_push, candidate_b.expand(k, steps, batch, -1)], dim=-1)
+    path = PathWeights(
+        joined(latent_w, weights["dynamics.hidden_w"]),
+        weights["dynamics.posterior_hidden_w"],
+        weights["dynamics.posterior_out_w"],
+        weights["dynamics.posterior_out_b"].unsqueeze(1),
+    )
+    hidden, out = posterior_path(push, seen, keep, noise, path, min_std=config.min_std)
+    belief = latent(out, config.min_std)
+    sample = belief.mean + belief.std * noise
+    return hidden, sample, Gaussian(belief.mean.reshape(k, steps * batch, -1), belief.std.reshape(k, steps * batch, -1))
 
 
 def losses(flat: Tensor, sequences: Sequences, config: Config) -> Losses:
@@ -118,13 +111,14 @@ def losses(flat: Tensor, sequences: Sequences, config: Config) -> Losses:
     """
     weights = unpack(flat, config)
     k, steps, batch, _ = sequences.action.shape
-    embedding = embed(sequences.rows, weights).view(k, steps, batch, -1)
-    hidden, sample, belief = unroll(embedding, sequences, weights, config)
+    hidden, sample, belief = unroll(embed_columns(sequences.rows, weights), sequences, weights, config)
     hidden = hidden.view(k, steps * batch, -1)
     features = torch.cat([hidden, sample.view(k, steps * batch, -1)], dim=-1)
     kl_loss, kl = balanced_kl(belief, prior(hidden, weights, config.min_std), config)
 
-    error = squared_error(sequences.rows, decoder_tokens(features, weights), weights["decoder.patch_w"], weights["decoder.patch_b"])
+    error = squared_error(
+        sequences.rows, token_columns(features, weights, config.patches), weights["decoder.patch_w"], weights["decoder.patch_b"]
+    )
     spreads = bounded(weights["decoder.variance_b"], config.log_variance)
     image = negative_log_likelihood(error.detach(), spreads.detach(), steps * batch)
     image_loss = weighted_loss(error, spreads, steps * batch, config.variance_beta)

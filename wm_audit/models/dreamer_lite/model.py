@@ -26,12 +26,13 @@ from wm_audit.models.dreamer_lite.cell import (
     sigmoid,
 )
 from wm_audit.models.dreamer_lite.config import Config
+from wm_audit.models.dreamer_lite.gradient import Window, gradient
 from wm_audit.models.dreamer_lite.layout import initialise, unpack
-from wm_audit.models.dreamer_lite.loss import Losses, Sequences, losses
+from wm_audit.models.dreamer_lite.loss import Losses
 from wm_audit.models.dreamer_lite.patches import centred, from_patches, patch_tensor, to_patches
 from wm_audit.models.protocol import Pixels, State
 
-LossFunction = Callable[..., Losses]
+Step = Callable[[Tensor, Window, Tensor, Config], tuple[Losses, Tensor]]
 
 
 class DreamerLite:
@@ -103,55 +104,42 @@ class DreamerLite:
 
 
 class Trainable:
-    """The same model while it is trained: parameters in one tensor, and a loss on a batch of sequences.
+    """The same model while it is trained: parameters in one tensor, and their gradient on a batch of sequences.
 
     Args:
         config: sizes and loss weights.
         streams: one per member, for its initial weights.
         centre: mean picture of the training data (C, h, w), in [0, 1].
-        loss: the loss function, possibly compiled.
+        step: computes the gradient; `dreamer_lite.gradient`, possibly compiled.
     """
 
-    def __init__(self, config: Config, streams: list[Stream], centre: NDArray[np.float32], loss: LossFunction = losses) -> None:
-        self.config, self.loss_function = config, loss
-        self.parameters = initialise(config, streams).requires_grad_()
+    def __init__(self, config: Config, streams: list[Stream], centre: NDArray[np.float32], step: Step = gradient) -> None:
+        self.config, self.step = config, step
+        self.parameters = initialise(config, streams)
         self.centre = patch_tensor(torch.from_numpy(centre).unsqueeze(0), config.patch)[0]
 
     def arrange(self, images: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """How training pictures are kept in memory: (N, C, h, w) -> (N, P, V) uint8, done once."""
         return to_patches(images, self.config.patch)
 
-    def loss(self, batch: Any, generator: torch.Generator) -> Losses:
-        """Losses of a batch whose arrays are (K, B, T, ...), see `wm_audit.data.replay`."""
-        rows = torch.from_numpy(batch.obs)
-        k, b, t, p, v = rows.shape
-        pictures = centred(torch.empty(k, p, t, b, v).copy_(rows.permute(0, 3, 2, 1, 4)), self.centre.view(1, p, 1, 1, v))
-        noise = torch.randn(k, t, b, self.config.stoch, generator=generator)
-        sequences = Sequences(
-            pictures.view(k, p, t * b, v),
-            _time_first(batch.action),
-            _time_first(batch.reward),
-            1.0 - _time_first(batch.is_first).unsqueeze(-1),
-            _time_first(batch.terminal),
-            noise,
-        )
-        return self.loss_function(self.parameters, sequences, self.config)
+    def gradient(self, batch: Any, generator: torch.Generator) -> tuple[Losses, Tensor]:
+        """Losses and gradient (K, n) of a batch whose arrays are (K, B, T, ...), see `wm_audit.data.replay`."""
+        return self.step(self.parameters, self.window(batch, generator), self.centre, self.config)
 
-    @property
-    def scale(self) -> float:
-        """Values of a picture: the loss in nats divided by it does not depend on the image size."""
-        return float(self.config.patches * self.config.values)
+    def window(self, batch: Any, generator: torch.Generator) -> Window:
+        """The batch as tensors, with noise for its latents."""
+        k, b, t = batch.reward.shape
+        noise = torch.randn(k, t, b, self.config.stoch, generator=generator)
+        obs, action, reward, first, terminal = map(
+            torch.from_numpy, (batch.obs, batch.action, batch.reward, batch.is_first, batch.terminal)
+        )
+        return Window(obs, action, reward, first, terminal, noise)
 
     def trained(self) -> DreamerLite:
         """The model as it stands, for evaluation."""
-        weights = {name: view.contiguous() for name, view in unpack(self.parameters.detach().clone(), self.config).items()}
+        weights = {name: view.contiguous() for name, view in unpack(self.parameters.clone(), self.config).items()}
         return DreamerLite(self.config, weights, self.centre)
 
 
 def _features(state: State) -> Tensor:
     return torch.cat([state["hidden"], state["latent"]], dim=-1)
-
-
-def _time_first(array: NDArray[Any]) -> Tensor:
-    """(K, B, T, ...) -> (K, T, B, ...) float32."""
-    return torch.from_numpy(array).transpose(1, 2).to(torch.float32).contiguous()
