@@ -14,6 +14,8 @@ from wm_audit.core.record import folder_of
 from wm_audit.instruments.audit.run import Audit, check_probes, run_audit
 from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig, load_config
+from wm_audit.run import timings
+from wm_audit.run.grid import Outcome
 from wm_audit.run.shards import WHOLE, Shard
 from wm_audit.train import is_compiled, missing
 
@@ -109,7 +111,18 @@ def _ending(audit: Audit, out: Path, shard: Shard) -> str:
         cells = shown(folder_of(out))
         rest = f"{len(outcome.elsewhere)} cells belong to other shards: join them with"
         merge = f"python -m experiments.merge {cells} OTHER.cells --out {shown(out)}"
-        return f"shard {shard.index}/{shard.count}: {done}; {rest}\n  {merge}" if outcome.elsewhere else done
-    failed = "".join(f"\nfailed {item.key.text()}: {item.line}" for item in outcome.failed)
-    again = "\nrun again with --resume to fill the gaps" if outcome.failed else ""
-    return f"{terminal(audit.document)}\n{done}; results in {shown(out)}, cells in {shown(folder_of(out))}{failed}{again}"
+        own = f"shard {shard.index}/{shard.count}: {done}; {rest}\n  {merge}" if outcome.elsewhere else done
+        return own + _failures(outcome, out)
+    return f"{terminal(audit.document)}\n{done}; results in {shown(out)}, cells in {shown(folder_of(out))}{_failures(outcome, out)}"
+
+
+def _failures(outcome: Outcome, out: Path) -> str:
+    """Every reason once, with the cells that it stopped; nothing where nothing failed."""
+    if not outcome.failed:
+        return ""
+    reasons: dict[str, list[str]] = {}
+    for item in outcome.failed:
+        reasons.setdefault(item.line, []).append(item.key.text())
+    lines = [f"failed {keys[0]}{f' and {len(keys) - 1} more' if len(keys) > 1 else ''}: {line}" for line, keys in reasons.items()]
+    lines.append(f"whole traces: {shown(folder_of(out) / timings.FILE)}; run again with --resume to fill the gaps")
+    return "\n" + "\n".join(lines)

@@ -44,12 +44,10 @@ def model_digest(name: str) -> str | None:
     """
     if name in MODELS:
         return None
+    family(name)
     path = Path(name.rpartition(":")[0])
     if path.suffix == ".py":
-        if not path.is_file():
-            raise UsageError("there is no such file", where=f"--model {name}", expected="FILE.py:NAME", fix="check the path")
         return sha256_file(path)
-    family(name)
     return sha256_file(Path(name) / "model.json")  # it names the weights by their digest
 
 
@@ -61,7 +59,11 @@ def _from_file(path: Path, attribute: str) -> Family:
     if spec is None or spec.loader is None:
         raise UsageError("is not a Python file", where=f"--model {path}", expected="FILE.py:NAME")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        what = f"cannot be imported: {type(error).__name__}: {error}"
+        raise UsageError(what, where=f"--model {path}", expected="a Python file that runs", fix=f"try python {path}") from error
     found = getattr(module, attribute, None)
     if not callable(found):
         raise UsageError(f"holds no function {attribute!r}", where=f"--model {path}", expected="a function of a Task", fix="check NAME")
