@@ -73,6 +73,15 @@ def test_the_same_files_give_the_same_bytes_in_any_order(rows: Rows, document: D
     assert leaderboard(files).index("## pixel_nav") < leaderboard(files).index("## two_room")
 
 
+def test_the_floor_of_a_clip_distance_is_said_once_per_seed(page: str, rows: Rows, document: Document) -> None:
+    """It is a number of the data: larger models bring no more of it, and a seed without one is left out."""
+    floors = [Measurement(value, n=48).to_json() for value in (2.0, 4.0)] + [Measurement.null(Reason.TOO_FEW_SAMPLES).to_json()]
+    made = [replace(row, details=row.details | {"rollout_fvd.split": floors[row.key.seed]}) for row in rows(seeds=3)]
+    (line,) = [line for line in leaderboard([("r.json", document(made))]).splitlines() if "its floor" in line]
+    assert re.search(r" 3\.00 \[[^]]*\] n=2", line), line
+    assert "its floor" not in page
+
+
 def test_tables_are_whole(page: str, broken: dict[str, Any]) -> None:
     for text in (page, leaderboard([("r.json", broken)])):
         assert len(tables(text)) >= 7

@@ -9,6 +9,7 @@ from wm_audit.core import Measurement
 from wm_audit.verdict.caveats import sentence
 
 ARMS = ("oracle", "random", "action_blind", "constant", "shuffled_reward")
+FLOOR = "rollout_fvd.split"
 _ARM_DIAGNOSTICS = ("return_ece", "counterfactual_tau", "uncertainty_rho")
 
 
@@ -21,7 +22,8 @@ def models(view: View) -> list[str]:
     said = (
         f"Mean over seeds, [{level} interval of that mean], number of seeds. On the normalised scale random actions have 0, the oracle 1."
     )
-    return ["### Models", "", said, "", *markdown_table(header, lines), *notes.markdown(), "", *_outcome(view), "", *_seeds(view)]
+    table = [*markdown_table(header, lines), *notes.markdown()]
+    return ["### Models", "", said, "", *table, "", *_outcome(view), *_floor(view), "", *_seeds(view)]
 
 
 def arms(view: View) -> list[str]:
@@ -76,6 +78,15 @@ def _outcome(view: View) -> list[str]:
     if found["reliability"] is None:
         return [f"{said}; reliability unknown: {sentence(found['reliability_reason'])}."]
     return [f"{said}; reliability {plain(found['reliability'])}, so no correlation can be expected above {plain(found['ceiling'])}."]
+
+
+def _floor(view: View) -> list[str]:
+    """What `rollout_fvd` is where nothing is wrong, over seeds: at a few dozen clips it is far above 0, whatever the model."""
+    rows = [row for row in view.floats(view.capacities[0]) if FLOOR in row.details]
+    values = [value for row in rows if (value := row.details[FLOOR]["value"]) is not None]
+    if not values:
+        return []
+    return [f"rollout_fvd of real clips against other real clips, its floor at this number of clips: {spread(values, view.level)}."]
 
 
 def _seeds(view: View) -> list[str]:

@@ -59,6 +59,7 @@ DIAGNOSTICS: dict[str, Diagnostic] = {
         orientation=-1,
         source="Unterthiner et al. 2018; feature of Soucek and Lokoc 2020",
         measure=rollout_fvd.measure,
+        beside=("rollout_fvd.split",),
     ),
     "return_ece": Diagnostic(
         name="return_ece",
