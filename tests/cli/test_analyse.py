@@ -84,3 +84,7 @@ def test_the_leaderboard_is_written_checked_and_quoted(rows_csv: Path, tmp_path:
     readme.write_text("<!-- results_other.json -->\n<!-- end -->\n", encoding="utf-8")
     assert make_leaderboard.main(arguments) == 2
     assert "results_other.json" in capsys.readouterr().err
+
+
+def test_the_published_board_and_the_readme_are_what_the_results_say() -> None:
+    assert make_leaderboard.main(["--check"]) == 0
