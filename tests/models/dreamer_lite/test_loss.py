@@ -156,7 +156,7 @@ def test_a_members_loss_knows_nothing_of_the_others(config: Config, parameters: 
 
 def test_members_together_are_members_alone(config: Config, parameters: Make, sequences: Make) -> None:
     """Losses and gradients of three, of each alone, and of the three in another order."""
-    flat, batch = parameters(config), sequences(config, dtype=torch.float32)
+    flat, batch = parameters(config, dtype=torch.float64), sequences(config)
 
     def both(members: list[int]) -> tuple[Tensor, Tensor]:
         leaf = flat[members].clone().requires_grad_()
@@ -166,8 +166,8 @@ def test_members_together_are_members_alone(config: Config, parameters: Make, se
     total, gradient = both([0, 1, 2])
     for members in ([0], [1], [2], [2, 0, 1], [1, 2]):
         alone, pull = both(members)
-        torch.testing.assert_close(alone, total[members], rtol=1e-6, atol=1e-6)
-        torch.testing.assert_close(pull, gradient[members], rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(alone, total[members], rtol=1e-12, atol=1e-9)
+        torch.testing.assert_close(pull, gradient[members], rtol=1e-9, atol=1e-9)
 
 
 def test_a_broken_member_breaks_alone(config: Config, parameters: Make, sequences: Make) -> None:
