@@ -25,7 +25,8 @@ def grid(subject: Subject, planned: Planned) -> Check:
     if places or not absent:
         return judged(NAME, places, good=f"all {len(wanted)} planned cells are there, once", bad="cells are not the planned ones")
     names = ", ".join(key.text() for key in absent[:3]) + (f" and {len(absent) - 3} more" if len(absent) > 3 else "")
-    return Check(NAME, State.PASS, f"partial: {len(absent)} of {len(wanted)} planned cells are missing, as stated ({names})", incomplete=True)
+    sentence = f"partial: {len(absent)} of {len(wanted)} planned cells are missing, as stated ({names})"
+    return Check(NAME, State.PASS, sentence, incomplete=True)
 
 
 def _wrong(present: list[Key], named: list[Key], wanted: set[Key]) -> Iterator[Place]:
