@@ -34,6 +34,26 @@ def test_a_run_that_is_no_slice_is_refused(run: str, said: str, write_run: Write
     assert not out.parent.exists()
 
 
+@pytest.mark.parametrize(
+    ("run", "change", "named"),
+    [
+        (RUN, ("    image: 32", "    image: 7"), ("preregistration.yaml: environments.pixel_nav", "pixel_nav.image", "found 7", "fix:")),
+        (RUN, ("  patch: 8", "  patch: 5"), ("preregistration.yaml: model.patch", "does not divide the 32x32 image", "fix:")),
+        (RUN + "collection: {steps: 30}\n", ("", ""), ("mine.yaml: collection", "30 steps leave no episode", "raise collection.steps")),
+        (RUN + "collection: {steps: 900}\n", ("", ""), ("mine.yaml: collection", "at least 3, one per split", "fix:")),
+        (RUN + "evaluation: {starts: 1}\n", ("", ""), ("mine.yaml, line 6", "evaluation.starts", "at least 2")),
+    ],
+)
+def test_what_no_cell_could_do_is_refused_before_the_first(
+    run: str, change: tuple[str, str], named: tuple[str, ...], write_run: Write, one_line: Line, tmp_path: Path
+) -> None:
+    out = tmp_path / "out" / "r.json"
+    assert run_audit.main(["--config", str(write_run(run, change)), "--out", str(out)]) == 2
+    line = one_line()
+    assert all(words in line for words in named), line
+    assert not out.parent.exists()
+
+
 def test_an_unknown_environment_in_a_promise_is_named(write_run: Write, one_line: Line, tmp_path: Path) -> None:
     run = write_run(RUN.replace("pixel_nav", "pixel_now"), ("  pixel_nav:", "  pixel_now:"))
     assert run_audit.main(["--config", str(run), "--out", str(tmp_path / "out" / "r.json")]) == 2

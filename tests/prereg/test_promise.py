@@ -107,6 +107,7 @@ def test_every_value_matters(text: str) -> None:
         ("composites: [perceptual]", "composites: [perceptal]", "hypotheses[0].composites[0]", "write perceptual"),
         ("composites: [calibration, pixel]", "composites: [calibration]", "hypotheses[2].composites", "2 for degradation_contrast"),
         ("uniform: {share: 0.1}", "uniform: {share: 0.11}", "collection.behaviours", "sum to 1.01"),
+        ("probe: 0.1, held_out: 0.1", "probe: 0, held_out: 0.2", "collection.split.probe", "share of 0"),
         ("train: 0.8", "train: 0.7999999999999999999999", "collection.split", "0.9999999999999999999999"),
         ("pixel: [pixel_mse,", "pixel: [pixel_msa,", "composites.pixel[0]", "write pixel_mse"),
         (

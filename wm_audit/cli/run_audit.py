@@ -11,7 +11,8 @@ from wm_audit.board.terminal import terminal
 from wm_audit.cli.frame import ROOT, SCRATCH, Parser, guarded, say, shown
 from wm_audit.core import Measurement, UsageError
 from wm_audit.core.record import folder_of
-from wm_audit.instruments.audit.run import Audit, check_probes, run_audit
+from wm_audit.instruments.audit.ready import check_worlds
+from wm_audit.instruments.audit.run import Audit, run_audit
 from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig, load_config
 from wm_audit.run import timings
@@ -61,7 +62,7 @@ def _run(options: argparse.Namespace) -> int:
     wanted = bool(config.executed["training"]["compiled"])
     if wanted and not is_compiled(wanted=True):
         sys.stderr.write(missing() + "\n")
-    for env, found in check_probes(config).items():
+    for env, found in check_worlds(config, options.model).items():
         say(_probe_line(env, found))
     audit = run_audit(config, out, model=options.model, jobs=options.jobs, shard=shard, resume=options.resume)
     say(_ending(audit, out, shard))

@@ -34,6 +34,7 @@ class AuditConfig:
     """A run, resolved.
 
     Attributes:
+        where: the file, for messages.
         name: what the run is called.
         mode: smoke, pilot or main.
         promise: what was promised.
@@ -41,6 +42,7 @@ class AuditConfig:
         relation: `equal` to the promise, or a `slice` of it.
     """
 
+    where: str
     name: str
     mode: str
     promise: Promise
@@ -93,7 +95,7 @@ def load_config(path: Path) -> AuditConfig:
         raise AuditError(what, where=document.place(difference.field), expected=difference.allowed, fix=difference.fix)
     check(executed, document.place)
     name, mode = document.value["name"], document.value["mode"]
-    return AuditConfig(name, mode, promise, executed, relation(exact(promise.data), exact(executed)))
+    return AuditConfig(document.where, name, mode, promise, executed, relation(exact(promise.data), exact(executed)))
 
 
 def executed_of(config: Mapping[str, Any]) -> dict[str, Any]:

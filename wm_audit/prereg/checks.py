@@ -50,10 +50,12 @@ def _hypotheses(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _shares(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Shares of a whole sum to one, exactly."""
+    """Shares of a whole are positive and sum to one, exactly."""
     collection = data["collection"]
     behaviours = {name: item["share"] for name, item in collection["behaviours"].items()}
     for field, shares in (("behaviours", behaviours), ("split", collection["split"])):
+        for name in (name for name, share in shares.items() if share == 0):
+            yield f"collection.{field}.{name}", "has a share of 0", "a share above 0", "give it a share"
         total = sum(shares.values(), Decimal(0))
         if total != 1:
             yield f"collection.{field}", f"has shares that sum to {total}", "a sum of 1", "correct one of them"

@@ -92,7 +92,7 @@ _PLANNING = Fields(
 
 _EVALUATION = Fields(
     {
-        "starts": _AT_LEAST_ONE,
+        "starts": Whole(low=2),
         "segments": _AT_LEAST_ONE,
         "context": _AT_LEAST_ONE,
         "horizon": _AT_LEAST_ONE,

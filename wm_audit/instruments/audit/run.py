@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wm_audit.board import results
-from wm_audit.core import Measurement
 from wm_audit.core.record import folder_of
-from wm_audit.instruments.audit.data import probe_check
 from wm_audit.instruments.audit.decide import conclude
 from wm_audit.instruments.audit.machine import environment_of, one_thread
 from wm_audit.instruments.audit.measure import work
@@ -26,11 +24,6 @@ class Audit(NamedTuple):
 
     outcome: Outcome
     document: dict[str, Any] | None
-
-
-def check_probes(config: AuditConfig) -> dict[str, Measurement]:
-    """Per environment, the share of probe states that tell their actions apart; null where the probe is degenerate."""
-    return {env: probe_check(config, env) for env in config.environments}
 
 
 def run_audit(
