@@ -9,6 +9,8 @@ from wm_audit.core import Label
 from wm_audit.stats.arrays import Floats, Ints, Numbers, real_array
 from wm_audit.stats.subsets import EXACT_SEEDS, RANDOM_SUBSETS, power_of_two, random_masks
 
+_SUBSETS = 4_096  # summed in one go: a thousand samples then take 32 MB
+
 
 class Flips(NamedTuple):
     """For each of R samples: sign patterns at least as high, at least as low as the observed one, (R,) each; of how many."""
@@ -43,9 +45,10 @@ def flips_many(d: Numbers, *, root: int = 0) -> Flips:
         return Flips(up, down, 2 ** values.shape[1])
     up, down = (np.ones(len(unit), dtype=np.int64) for _ in range(2))
     for bits in random_masks(values.shape[1], root):
-        sums = bits @ unit.T
-        up += np.count_nonzero(sums <= noise, axis=0)
-        down += np.count_nonzero(sums >= -noise, axis=0)
+        for first in range(0, len(bits), _SUBSETS):
+            sums = unit @ bits[first : first + _SUBSETS].T.astype(np.float64)
+            up += [int(np.count_nonzero(row <= limit)) for row, limit in zip(sums, noise, strict=True)]
+            down += [int(np.count_nonzero(row >= -limit)) for row, limit in zip(sums, noise, strict=True)]
     return Flips(up, down, RANDOM_SUBSETS + 1)
 
 
