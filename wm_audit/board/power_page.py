@@ -6,6 +6,7 @@ from typing import Any
 
 from wm_audit.board.layout import Notes, markdown_table, text_table
 from wm_audit.board.numbers import percent
+from wm_audit.core import AuditError
 from wm_audit.core.strict_json import plain_decimal
 
 SHOWN = {"H1": (0.0, 0.2, 0.4, 0.6, 0.8), "H2": (0.2, 0.4, 0.6, 0.8, 0.9), "H3": (0.0, 0.25, 0.5, 1.0)}
@@ -71,14 +72,25 @@ def size_page(size: Mapping[str, Any]) -> str:
 
 
 def promise_block(document: Mapping[str, Any]) -> str:
-    """The field `power` of a promise, in YAML, under the largest intra-seed correlation that was simulated: the cautious one."""
+    """The field `power` of a promise, in YAML, under the largest intra-seed correlation that was simulated: the cautious one.
+
+    Raises:
+        AuditError: no design has an interval, so that there is nothing to promise.
+    """
     largest = max(item["icc"] for item in document["designs"])
+    shares = [
+        (design, found["question"], share)
+        for design in document["designs"]
+        if design["icc"] == largest
+        for found in design["questions"]
+        for share in _at(found, SHOWN[found["question"]])
+    ]
+    if not shares:
+        raise AuditError("hold no design that ever decides", where="--seeds", expected="4 seeds or more", fix="plan more seeds")
     lines = ["power:", f"  intra_seed_correlation: {_plain(largest)}", f"  source: {document['source']}", "  table:"]
-    for design in (item for item in document["designs"] if item["icc"] == largest):
-        for found in design["questions"]:
-            for share in _at(found, SHOWN[found["question"]]):
-                place = f"seeds: {design['seeds']}, capacities: {design['capacities']}, true_value: {_plain(share['truth'])}"
-                lines.append(f"    - {{question: {found['question']}, {place}, share_decided: {_plain(_decided(share))}}}")
+    for design, question, share in shares:
+        place = f"seeds: {design['seeds']}, capacities: {design['capacities']}, true_value: {_plain(share['truth'])}"
+        lines.append(f"    - {{question: {question}, {place}, share_decided: {_plain(_decided(share))}}}")
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +115,7 @@ def _title(document: Mapping[str, Any], question: str) -> list[str]:
     return [f"## {question}: {_ASKED[question]}", "", said]
 
 
-def _table(document: Mapping[str, Any], question: str, notes: Notes) -> tuple[list[str], list[list[str]]]:
+def _table(document: Mapping[str, Any], question: str, notes: Notes) -> tuple[Sequence[str], list[list[str]]]:
     header = ["seeds", "capacities", "icc", *(f"{truth:g}" for truth in SHOWN[question]), "no interval", "SUPPORTED", "CONTRADICTED"]
     rows = []
     for design in document["designs"]:
@@ -145,8 +157,8 @@ def _at(found: Mapping[str, Any], truths: Sequence[float]) -> list[Mapping[str, 
 
 
 def _decided(share: Mapping[str, Any]) -> float:
-    """Counts over the repetitions, so that the sum of two shares has no rounding noise worth a digit."""
-    return round(share["supported"] + share["contradicted"], 9)
+    """The share of both labels that decide; more digits than four say nothing."""
+    return round(float(share["supported"] + share["contradicted"]), 4)
 
 
 def _share(value: float) -> str:

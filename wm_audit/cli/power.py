@@ -40,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", metavar="LIST", help="numbers of seeds (default: 5,10,15,20,30)")
     parser.add_argument("--capacities", metavar="LIST", help="numbers of capacities (default: 3; published: 3,6)")
     parser.add_argument("--icc", metavar="LIST", help="intra-seed correlations (default: 0,0.5, or what --from estimates)")
-    parser.add_argument("--repetitions", default="1000", metavar="N", help="simulated grids per true value (default: 1000)")
-    parser.add_argument("--power", default="0.8", metavar="P", help="share of runs that must recognise a detectable value (default: 0.8)")
+    parser.add_argument("--repetitions", metavar="N", help="simulated grids per true value (default: 1000)")
+    parser.add_argument("--power", metavar="P", help="share of runs that must recognise a detectable value (default: 0.8)")
     parser.add_argument("--from", dest="pilot", type=Path, metavar="RESULTS.json", help="estimate the intra-seed correlation from a result")
     parser.add_argument("--preregistration", type=Path, metavar="FILE", help="the promise whose rules judge (default: the project's own)")
     parser.add_argument("--yaml", action="store_true", help="print the promise's block instead of tables")
@@ -55,20 +55,21 @@ def _power(options: argparse.Namespace) -> int:
     if options.out is not None:
         require_matplotlib()
     document = simulated(options)
-    say((promise_block(document) if options.yaml else terminal(document)).rstrip("\n"))
-    if options.out is not None:
-        for name, text in pages(document).items():
-            write_atomic(options.out / name, text)
-        if not options.yaml:
-            say(f"{', '.join(pages(document))} in {shown(options.out)}")
+    said = promise_block(document) if options.yaml else terminal(document)
+    written = {} if options.out is None else pages(document)
+    for name, text in written.items():
+        write_atomic(options.out / name, text)
+    say(said.rstrip("\n"))
+    if written and not options.yaml:
+        say(f"{', '.join(written)} in {shown(options.out)}")
     return 0
 
 
 def _publish(options: argparse.Namespace) -> int:
-    for name in ("seeds", "capacities", "icc", "pilot", "out", "preregistration"):
-        if getattr(options, name) is not None:
+    for name in ("seeds", "capacities", "icc", "repetitions", "power", "pilot", "preregistration", "yaml", "out"):
+        if getattr(options, name):
             flag = "from" if name == "pilot" else name
-            raise UsageError(f"--publish fixes --{flag}", where=f"--{flag}", expected="--publish alone", fix=f"leave --{flag} out")
+            raise UsageError("is fixed by --publish", where=f"--{flag}", expected="--publish alone", fix=f"leave --{flag} out")
     require_matplotlib()
     options.capacities = "3,6"
     document = simulated(options) | {"size": size_table(PUBLISHED_SIZES, _rules(None))}
@@ -88,13 +89,12 @@ def simulated(options: argparse.Namespace) -> dict[str, Any]:
         UsageError: a value on the command line is wrong.
         AuditError: a file is wrong.
     """
-    rules, repetitions = _rules(options.preregistration), _whole("--repetitions", options.repetitions)
-    power = _shares("--power", options.power)[0]
-    if not 0.0 < power < 1.0:
-        raise UsageError(f"found {options.power}", where="--power", expected="a share between 0 and 1", fix="write 0.8")
+    rules, repetitions = _rules(options.preregistration), _whole("--repetitions", options.repetitions or "1000")
+    power = _power_asked(options.power or "0.8")
     seeds, capacities = _counts("--seeds", options.seeds or "5,10,15,20,30"), _counts("--capacities", options.capacities or "3")
     iccs = None if options.icc is None else _shares("--icc", options.icc)
-    found, source = [], "assumed"
+    found: list[dict[str, Any]] = []
+    source = "assumed"
     if options.pilot is not None:
         found, estimated, source = _estimated(options.pilot)
         iccs = iccs or estimated
@@ -152,6 +152,13 @@ def _whole(flag: str, text: str) -> int:
     if not re.fullmatch(r"\s*0*[1-9][0-9]{0,6}\s*", text, re.ASCII):
         raise UsageError(f"found {text!r}", where=flag, expected="whole numbers from 1 on, separated by commas", fix="see --help")
     return int(text)
+
+
+def _power_asked(text: str) -> float:
+    found = _shares("--power", text)
+    if len(found) != 1 or not 0.0 < found[0] < 1.0:
+        raise UsageError(f"found {text!r}", where="--power", expected="one share between 0 and 1", fix="write 0.8")
+    return found[0]
 
 
 def _shares(flag: str, text: str) -> list[float]:

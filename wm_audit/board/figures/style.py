@@ -18,7 +18,7 @@ DASHES = ("-", "--", "-.", ":", (0, (1, 3)))  # colour is never the only differe
 INK = "#767676"
 """Text and axes: contrast 4.5 with white, 4.1 with the dark page."""
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "wm_audit",  # element names, random otherwise
     "font.family": "sans-serif",
