@@ -23,7 +23,7 @@ def test_the_published_example() -> None:
 
 
 def test_it_agrees_with_the_analysis_of_variance_of_statsmodels() -> None:
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from wm_audit.board.layout import Notes, markdown_table, text_table
+from wm_audit.board.layout import Notes, fold, markdown_table, text_table
 from wm_audit.board.numbers import percent
 from wm_audit.core import AuditError
 from wm_audit.core.strict_json import plain_decimal
@@ -18,14 +18,19 @@ _ASKED = {
     "H3": "compression degrades calibration faster than pixel fidelity",
 }
 _NULLS = {"capacity": "capacity drives both sides", "seeds": "independent seed effects", "both": "both"}
+_WIDTH = 130
 _HEAD = """# Power
 
 How often each question is decided under a design, and from which true value on. Nothing here is a formula: grids with a known truth
 are drawn from a Gaussian copula, and the audit's own intervals and rules judge them. The intra-seed correlation (icc) says how far the
 cells of one seed agree over capacities; it counts on both sides alike.
 
-What is simulated is what the rules read, without missing cells: one composite and one outcome per cell for H1 and H2, one contrast per
-cell for H3. Noise floors and failed controls can only turn a label into INCONCLUSIVE, so these shares are upper bounds."""
+What is simulated is what the rules read: one composite and one outcome per cell for H1 and H2, one contrast per cell for H3. Missing
+cells, ties and the noise floor are left out. As a rule they take decisions away, so read the shares as what a design can reach at best.
+
+At the bound itself either label is an error, each with a nominal share of .05, and the table shows the sum of both. "No interval" is the
+largest share of grids without one, over all true values simulated. The two last columns are true values: the one nearest the bound from
+which a label is given as often as asked, searched in steps of .05 and then of .01, up to a correlation of .95 or a contrast of 3."""
 
 
 def page(document: Mapping[str, Any]) -> str:
@@ -63,12 +68,13 @@ def size_page(size: Mapping[str, Any]) -> str:
     rows = [
         (_NULLS[row["null"]], f"{row['seeds']} x {row['capacities']}", _share(row["primary"]), _share(row["naive"])) for row in size["rows"]
     ]
-    said = (
+    said = fold(
         f"Share of p-values of at most {size['nominal']:g} in {size['repetitions']} simulated grids in which the two sides have nothing to "
         f"do with each other. One capacity adds {size['step']:g} standard deviations of a cell; where seeds have effects, their "
-        f"intra-seed correlation is {size['icc']:g}."
+        f"intra-seed correlation is {size['icc']:g}.",
+        _WIDTH,
     )
-    return "\n".join([*markdown_table(header, rows), "", said]) + "\n"
+    return "\n".join([*markdown_table(header, rows), "", *said])
 
 
 def promise_block(document: Mapping[str, Any]) -> str:
@@ -109,10 +115,10 @@ def _questions(document: Mapping[str, Any]) -> list[str]:
 def _title(document: Mapping[str, Any], question: str) -> list[str]:
     found = _found(document["designs"][0], question)
     said = (
-        f"Share decided (SUPPORTED or CONTRADICTED) at each true value, in {found['unit']}; at the bound {found['bound']:g} both labels "
-        f"are errors. Last: the value nearest the bound from which the label is given in {document['power']:.0%} of runs."
+        f"Share decided (SUPPORTED or CONTRADICTED) at each true value, in {found['unit']}; the bound is {found['bound']:g}. Last: the "
+        f"value from which the label is given in {document['power']:.0%} of runs."
     )
-    return [f"## {question}: {_ASKED[question]}", "", said]
+    return [f"## {question}: {_ASKED[question]}", "", *fold(said, _WIDTH)]
 
 
 def _table(document: Mapping[str, Any], question: str, notes: Notes) -> tuple[Sequence[str], list[list[str]]]:
@@ -123,8 +129,8 @@ def _table(document: Mapping[str, Any], question: str, notes: Notes) -> tuple[Se
         shares = {share["truth"]: share for share in found["curve"]}
         why = found["reason"]
         decided = [notes.show(shares.get(truth), lambda share: _share(_decided(share)), why) for truth in SHOWN[question]]
-        none = notes.show(max((item["no_interval"] for item in found["curve"]), default=None), lambda share: f"<= {_share(share)}", why)
-        reach = [notes.show(item["value"], _plain, item["reason"]) for item in found["detectable"].values()]
+        none = notes.show(max((item["no_interval"] for item in found["curve"]), default=None), _share, why)
+        reach = [notes.show(item["value"], _two, item["reason"]) for item in found["detectable"].values()]
         rows.append([str(design["seeds"]), str(design["capacities"]), _plain(design["icc"]), *decided, none, *reach])
     return header, rows
 
@@ -133,7 +139,7 @@ def _estimates(document: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]
     """The estimated intra-seed correlations, where there are any."""
     if not document["estimates"]:
         return
-    notes, form = Notes(), _plain2
+    notes, form = Notes(), _two
     rows = [
         [
             item["environment"],
@@ -165,7 +171,7 @@ def _share(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _plain2(value: float) -> str:
+def _two(value: float) -> str:
     return f"{value:.2f}"
 
 

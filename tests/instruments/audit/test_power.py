@@ -24,12 +24,14 @@ def simulation(seeds: int, icc: float = 0.0, *, capacities: int = 3, repetitions
 def test_grids_have_the_correlations_they_are_said_to_have(rho: float, icc: float) -> None:
     from scipy.stats import spearmanr
 
-    x, y = grids(Plan(4000, 2, icc), rho, 1, stream(1, "grid"))
+    x, y = grids(Plan(60_000, 2, icc), rho, 1, stream(1, "grid"))
     for capacity in range(2):
-        assert spearmanr(x[0, :, capacity], y[0, :, capacity]).statistic == pytest.approx(rho, abs=0.04)
+        assert spearmanr(x[0, :, capacity], y[0, :, capacity]).statistic == pytest.approx(
+            rho, abs=0.01
+        )  # Pearson in place of Spearman is .015 off
     for side in (x, y):
-        assert icc_3_1(side[0]).value == pytest.approx(icc, abs=0.04)
-        assert side.std() == pytest.approx(1.0, abs=0.04)
+        assert icc_3_1(side[0]).value == pytest.approx(icc, abs=0.015)
+        assert side.std() == pytest.approx(1.0, abs=0.01)
 
 
 def test_designs_that_differ_by_truth_or_icc_share_their_draws() -> None:
@@ -122,4 +124,4 @@ def test_what_no_grid_can_be_is_refused() -> None:
             Plan(seeds, capacities, icc)
     for wrong in ({"repetitions": 0}, {"power": 1.0}):
         with pytest.raises(ValueError, match="must"):
-            power_table([Plan(5, 3, 0.0)], RULES, **wrong)  # type: ignore[arg-type]
+            power_table([Plan(5, 3, 0.0)], RULES, **wrong)
