@@ -7,6 +7,8 @@ from typing import Any
 
 from wm_audit.core import AuditError
 from wm_audit.prereg.checks import check
+from wm_audit.prereg.claims import Claim, claim_of
+from wm_audit.prereg.deviations import load_deviations, log_of
 from wm_audit.prereg.forms import exact, floating
 from wm_audit.prereg.promise import Promise, load_promise
 from wm_audit.prereg.promise_schema import PROMISE
@@ -49,10 +51,13 @@ class AuditConfig:
     executed: Mapping[str, Any]
     relation: Relation
 
-    def claim(self, locked_digest: str | None = None) -> str:
-        """`confirmatory` only for a run equal to a promise whose status is locked and whose lock file names its digest."""
-        bound = self.promise.status == "locked" and locked_digest == self.promise.digest
-        return "confirmatory" if bound and self.relation == "equal" else "exploratory"
+    def claim(self) -> Claim:
+        """What this run may claim, by the lock and the log of deviations beside its promise.
+
+        Raises:
+            AuditError: a lock of another digest, or a log that states what was not done.
+        """
+        return claim_of(self.promise, exact(self.executed))
 
     def to_json(self) -> dict[str, Any]:
         """The form that records and results hold; decimals are text."""
@@ -90,7 +95,10 @@ def load_config(path: Path) -> AuditConfig:
     document = load(path, CONFIG)
     promise = load_promise(_promise_path(path, document))
     executed = _overlay(promise.data, document)
+    log = load_deviations(log_of(Path(promise.where)), promise.digest)
     for difference in differences(exact(promise.data), exact(executed)):
+        if any(entry.field == difference.field and str(entry.done) == str(difference.found) for entry in log):
+            continue
         what = f"is no slice of the promise: found {difference.found}"
         raise AuditError(what, where=document.place(difference.field), expected=difference.allowed, fix=difference.fix)
     check(executed, document.place)

@@ -71,7 +71,7 @@ def read_lock(path: Path) -> Lock:
     ):
         if not good:
             raise AuditError(f"{name} is {entry[name]!r:.60}", where=str(path), expected=expected, fix="restore the file that was locked")
-    return Lock(*(entry[name] for name in _MEMBERS[1:-1]), tuple(entry["time_evidence"]))
+    return Lock(entry["version"], entry["digest"], entry["locked_on"], entry["code_version"], tuple(entry["time_evidence"]))
 
 
 def lock_of(promise: Promise) -> Lock | None:
@@ -95,7 +95,7 @@ def lock_of(promise: Promise) -> Lock | None:
 
 
 def create(
-    promise: Promise, *, locked_on: date, code_version: str, ran: Iterable[tuple[str, str]], token: Mapping[str, Any] | None
+    promise: Promise, *, locked_on: date, code_version: str, ran: Iterable[tuple[str, str]], token: Mapping[str, Any] | None = None
 ) -> Path:
     """Locks a promise.
 
@@ -127,7 +127,7 @@ def create(
         if digest not in (promise.digest, promise.data["supersedes"], *promise.data["pilots"]):
             fix = "lock before the main run; to change a promise afterwards, log a deviation"
             raise AuditError(f"is a main result under {digest}", where=name, expected=f"none but under {promise.digest}", fix=fix)
-    evidence = ({"kind": "self"}, *([token] if token else []))
+    evidence: tuple[Mapping[str, Any], ...] = ({"kind": "self"}, *([token] if token else []))
     write_atomic(path, Lock(promise.version, promise.digest, locked_on.isoformat(), code_version, evidence).text())
     return path
 

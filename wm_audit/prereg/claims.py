@@ -1,0 +1,61 @@
+"""What a run may claim: the executed configuration minus the promise must equal the log of deviations, both ways."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from wm_audit.core import AuditError
+from wm_audit.prereg.deviations import Deviation, load_deviations, log_of, undone, unlogged
+from wm_audit.prereg.forms import exact
+from wm_audit.prereg.lock import Lock, lock_of
+from wm_audit.prereg.promise import Promise
+from wm_audit.prereg.slice import leaves
+
+Label = Literal["confirmatory", "confirmatory_with_deviations", "exploratory"]
+
+
+class Claim(NamedTuple):
+    """What a result may claim, the deviations that it was run with, and the day of the lock."""
+
+    label: Label
+    deviations: tuple[Deviation, ...]
+    locked_on: str | None
+
+
+EXPLORATORY = Claim("exploratory", (), None)
+
+
+def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log: tuple[Deviation, ...]) -> Claim:
+    """The rules.
+
+    A draft, or a promise without a lock, is exploratory. So is a slice: a run with a difference that no entry states. A run that
+    differs exactly as the log says is confirmatory, with deviations where there are any.
+
+    Args:
+        promise: what was promised.
+        executed: what ran, decimals as text (`forms.exact`).
+        lock: the promise's own lock, if it has one.
+        log: the deviations logged for this promise.
+
+    Raises:
+        AuditError: nothing is left out, but the log states something that was not done.
+    """
+    promised, done = leaves(exact(promise.data)), leaves(executed)
+    applied = tuple(entry for entry in log if entry not in undone(done, log))
+    locked_on = lock.locked_on if lock else None
+    if promise.status != "locked" or lock is None or lock.digest != promise.digest or unlogged(promised, done, log):
+        return Claim("exploratory", applied, locked_on)
+    for entry in undone(done, log):
+        where = f"{log_of(Path(promise.where))}, {entry.id}"
+        what = f"says that {entry.field} was {entry.done}, the run has {done.get(entry.field, 'nothing')}"
+        raise AuditError(what, where=where, expected="only deviations that were made", fix="run it as logged, or take the entry back")
+    return Claim("confirmatory_with_deviations" if applied else "confirmatory", applied, locked_on)
+
+
+def claim_of(promise: Promise, executed: Mapping[str, Any]) -> Claim:
+    """`judge` with the lock beside the promise and the log beside it; the same wherever the files are the same.
+
+    Raises:
+        AuditError: as for `judge`, `lock_of` and `load_deviations`.
+    """
+    return judge(promise, executed, lock_of(promise), load_deviations(log_of(Path(promise.where)), promise.digest))
