@@ -41,6 +41,27 @@ def standing(preregistration: Mapping[str, Any], config: Mapping[str, Any], conf
     return claim_of(archive.need(configs, preregistration["digest"]), executed_of(config))
 
 
+def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
+    """A results document made anew from its rows, configuration and headers; claim and deviations have checks of their own.
+
+    Raises:
+        AuditError, KeyError, TypeError, ValueError: rows or a configuration that no run writes.
+    """
+    statistics, verdicts = judge([Row.from_json(dict(row)) for row in old["rows"]], Rules.of_promise(old["config"]))
+    present = {Key(**row["key"]) for row in old["rows"]}
+    return results.build(
+        rows=old["rows"],
+        statistics=statistics,
+        verdicts=verdicts,
+        preregistration=old["preregistration"],
+        config=old["config"],
+        environment=old["environment"],
+        claim=old["claim"],
+        missing=[key for key in planned(old["config"]) if key not in present],
+        deviations=old["deviations"],
+    )
+
+
 def document(
     rows: Sequence[Mapping[str, Any]],
     preregistration: Mapping[str, Any],
