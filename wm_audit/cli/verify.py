@@ -16,6 +16,7 @@ from wm_audit.core import AuditError, Key, UsageError
 from wm_audit.instruments.audit.decide import recompute
 from wm_audit.instruments.audit.protocol import planned
 from wm_audit.prereg import archive
+from wm_audit.prereg.audit_config import executed_of
 from wm_audit.prereg.deviations import load_deviations, log_of
 from wm_audit.prereg.lock import lock_of
 from wm_audit.prereg.promise import Promise, load_promise
@@ -71,12 +72,17 @@ def _promise_of(path: Path) -> Promise:
     return load_promise(path.with_name(path.name.removesuffix(".lock.json") + ".yaml") if path.name.endswith(".lock.json") else path)
 
 
-def _find(digest: str, named: Promise | None) -> Promised:
-    """The promise of a digest with what lies beside it; what is wrong is said, not raised."""
+def _find(document: Mapping[str, Any], named: Promise | None) -> Promised:
+    """The promise that a document names with what lies beside it; what is wrong is said, not raised."""
+    digest, configs = document["preregistration"]["digest"], ROOT / "configs"
     try:
-        promise = named or archive.need(ROOT / "configs", digest)
+        promise = named or archive.find(configs, digest)
+        if promise is None and (near := archive.nearest(configs, executed_of(document["config"]))):
+            return Promised(near[0], f"{digest}, which {near[0].where} no longer means: {near[1]}")
     except AuditError as error:
-        return Promised(None, error.line())
+        return Promised(None, error.line(), broken=True)
+    if promise is None:
+        return Promised(None, f"no promise in {configs} has the digest {digest}; name it with --lock")
     if promise.digest != digest:
         return Promised(promise, f"{digest} in the file, {promise.where} means {promise.digest}")
     try:
@@ -89,4 +95,4 @@ def _again(find: Any, document: Mapping[str, Any], keys: Sequence[Key]) -> Mappi
     """Trains; imported here alone, so that nothing else of the verifier needs torch."""
     from wm_audit.instruments.audit.again import again  # noqa: PLC0415 - see above
 
-    return again(document, keys, find(document["preregistration"]["digest"]).promise)
+    return again(document, keys, find(document).promise)

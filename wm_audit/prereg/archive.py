@@ -1,11 +1,15 @@
 """Finds a promise by its digest: the present ones first, then those that were superseded."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from wm_audit.core import AuditError
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.promise import Promise, load_promise
-from wm_audit.prereg.slice import leaves
+from wm_audit.prereg.slice import differences
+
+_NEAR = 2
 
 
 def promises(configs: Path) -> list[Promise]:
@@ -40,10 +44,21 @@ def need(configs: Path, digest: str) -> Promise:
     return promise
 
 
-def unlike(promise: Promise, config: dict[str, object]) -> str | None:
-    """The first field in which a promise differs from a configuration that ran, as `field: found, promised`; None where none does."""
-    promised, ran = leaves(exact(promise.data)), leaves(config)
-    for field in dict.fromkeys((*promised, *ran)):
-        if promised.get(field, "nothing") != ran.get(field, "nothing"):
-            return f"{field}: {ran.get(field, 'nothing')!r} ran, {promised.get(field, 'nothing')!r} is promised"
+def nearest(configs: Path, config: Mapping[str, Any]) -> tuple[Promise, str] | None:
+    """The promise that a configuration is nearly a slice of, and where it is not; None where every promise is quite another one.
+
+    A single value that was changed in a promise changes its digest, and at most one field here.
+
+    Raises:
+        AuditError: a promise of the folder cannot be read.
+    """
+    for promise in promises(configs):
+        found = list(differences(exact(promise.data), config))
+        if len(found) <= _NEAR:
+            field = (
+                f"{found[0].field} is {found[0].found} in the results, {found[0].allowed} here"
+                if found
+                else "a field that a run may shrink"
+            )
+            return promise, field
     return None

@@ -1,6 +1,7 @@
 """Checks 1, 2, 7 and 9: the promise, the time of its lock, the deviations from it, and what may be claimed."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from wm_audit.board.schema import pointer
@@ -25,6 +26,7 @@ class Promised(NamedTuple):
     Attributes:
         promise: by the file's digest, or None.
         problem: why there is none, or what is wrong with its lock or log.
+        broken: there is none because one that lies there cannot be read, not because it lies elsewhere.
         lock: beside the promise, if it is locked.
         log: the deviations logged for it.
     """
@@ -33,21 +35,22 @@ class Promised(NamedTuple):
     problem: str = ""
     lock: Lock | None = None
     log: tuple[Deviation, ...] = ()
+    broken: bool = False
 
 
 def lock(subject: Subject, found: Promised) -> Check:
     """The promise is there, means what the file says, and is locked where it says so."""
     name, header = "lock", subject.document["preregistration"]
-    if found.promise is None:
+    if found.promise is None and not found.broken:
         return cannot(name, found.problem)
-    if found.problem:
+    if found.promise is None or found.problem:
         return judged(
             name, [Place("/preregistration/digest", found.problem, "a promise that its lock names")], good="", bad="no valid lock"
         )
     locked_on = found.lock.locked_on if found.lock else None
     wanted = {"version": found.promise.version, "status": found.promise.status, "locked_on": locked_on}
     places = [Place(pointer("preregistration", key), text(header[key]), text(item)) for key, item in wanted.items() if header[key] != item]
-    where = f"{found.promise.where} means {found.promise.digest[:19]}"
+    where = f"{Path(found.promise.where).name} means {found.promise.digest[:19]}"
     state = (
         f"locked on {locked_on}" if found.lock else "a draft, not locked" if found.promise.status == "draft" else "no lock lies beside it"
     )

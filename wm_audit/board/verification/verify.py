@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wm_audit.board.verification import promised
 from wm_audit.board.verification.artefacts import Pages, artefacts
@@ -27,7 +27,7 @@ class Means(NamedTuple):
         recompute: by the results' schema.
         planned: every cell of a configuration.
         pages: every page that quotes the results of a folder.
-        find: the promise of a digest with its lock and log.
+        find: the promise that a document names, with its lock and log.
         again: makes cells anew, or None where no re-run is asked for.
         sample: how many cells are made anew.
     """
@@ -35,7 +35,7 @@ class Means(NamedTuple):
     recompute: Mapping[str, Recompute]
     planned: Planned
     pages: Pages
-    find: Callable[[str], Promised]
+    find: Callable[[Mapping[str, Any]], Promised]
     again: Again | None = None
     sample: int = 0
 
@@ -60,7 +60,7 @@ def exit_code(checks: list[Check], *, strict: bool) -> int:
 
 def _checks(read: Subject, means: Means) -> list[Check]:
     document = read.document
-    found = means.find(document["preregistration"]["digest"])
+    found = means.find(document)
     commit = lock_commit(lock_path(Path(found.promise.where))) if found.promise and found.lock else None
     return [
         promised.lock(read, found),
