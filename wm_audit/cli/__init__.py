@@ -8,6 +8,7 @@ COMMANDS = {
     "run_audit": "run the audit, from data to verdicts",
     "merge": "join the records of shards into one results file",
     "analyse": "judge rows that were measured elsewhere",
+    "lock": "fix a promise, read it in sentences, check what speaks for its time",
     "verify": "check a results file: ten lines, nothing is trained",
     "make_leaderboard": "render the results files into LEADERBOARD.md",
 }
