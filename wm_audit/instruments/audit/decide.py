@@ -71,8 +71,12 @@ def document(
     missing: Iterable[Key] = (),
     claim: Claim = EXPLORATORY,
 ) -> dict[str, Any]:
-    """The results of these rows under this configuration."""
-    statistics, verdicts = judge([Row.from_json(dict(row)) for row in rows], Rules.of_promise(config))
+    """The results of these rows under this configuration.
+
+    Judged is the configuration in the order in which it is written: whoever reads the file finds the same lists, in the same
+    order, and sums that were rounded the same way.
+    """
+    statistics, verdicts = judge([Row.from_json(dict(row)) for row in rows], Rules.of_promise(results.ordered(config)))
     return results.build(
         rows=rows,
         statistics=statistics,
