@@ -35,7 +35,7 @@ def project() -> dict[str, list[str]]:
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return {
         "run": table["project"]["dependencies"],
-        "dev": table["project"]["optional-dependencies"]["dev"],
+        **table["project"]["optional-dependencies"],
         "build": table["build-system"]["requires"],
     }
 

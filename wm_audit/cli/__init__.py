@@ -10,6 +10,7 @@ COMMANDS = {
     "analyse": "judge rows that were measured elsewhere",
     "lock": "fix a promise, read it in sentences, check what speaks for its time",
     "verify": "check a results file: ten lines, nothing is trained",
+    "power": "how often a design decides, by simulation",
     "make_leaderboard": "render the results files into LEADERBOARD.md",
 }
 

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     NO_LEVER_ROWS = "no_lever_rows"
     LEVER_WITHOUT_EFFECT = "lever_without_effect"
     BELOW_NOISE_FLOOR = "below_noise_floor"
+    # design
+    POWER_NOT_REACHED = "power_not_reached"
     # other instruments
     NO_CHANGE = "no_change"
     NO_DECISIVE_TESTS = "no_decisive_tests"
@@ -96,6 +98,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NO_LEVER_ROWS: "no compressed row was measured for this lever",
     Reason.LEVER_WITHOUT_EFFECT: "the compression changed no weight",
     Reason.BELOW_NOISE_FLOOR: "every change is smaller than the evaluation noise",
+    Reason.POWER_NOT_REACHED: "no true value that was tried is recognised often enough",
     Reason.NO_CHANGE: "nothing changed",
     Reason.NO_DECISIVE_TESTS: "no test is decisive",
     Reason.THRESHOLDS_MISSING: "no thresholds were selected beforehand",

@@ -37,9 +37,13 @@ def jackknife_z(x: Numbers, y: Numbers, level: float = 0.90, design: Design = PR
     estimate = within_capacity_rho(x, y, design)
     if estimate.value is None:
         return Interval.null(estimate.reason or Reason.NO_FINITE_PAIRS, level)
-    if abs(estimate.value) >= PERFECT:
+    return interval_from(estimate.value, leave_one_out(x, y, design), level)
+
+
+def interval_from(estimate: float, replicates: Floats, level: float) -> Interval:
+    """The interval of an estimate from its leave-one-out replicates, (S,); null as `jackknife_z` says."""
+    if abs(estimate) >= PERFECT:
         return Interval.null(Reason.PERFECT_CORRELATION, level)
-    replicates = leave_one_out(x, y, design)
     reason = _reason(replicates)
     if reason is not None:
         return Interval.null(reason, level, n_degenerate=int(np.isnan(replicates).sum()))
@@ -47,7 +51,7 @@ def jackknife_z(x: Numbers, y: Numbers, level: float = 0.90, design: Design = PR
     se = math.sqrt((seeds - 1) / seeds * float(((z - z.mean()) ** 2).sum()))
     if se <= 1e-12:
         return Interval.null(Reason.DEGENERATE_RESAMPLES, level)
-    return from_z(math.atanh(estimate.value), se, student_quantile(0.5 * (1.0 + level), seeds - 1), level)
+    return from_z(math.atanh(estimate), se, student_quantile(0.5 * (1.0 + level), seeds - 1), level)
 
 
 def leave_one_out(x: Numbers, y: Numbers, design: Design = PRIMARY) -> Floats:

@@ -5,9 +5,11 @@ sum(T) <= 0. Test and interval therefore ask the same question of the same sums.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wm_audit.core import stream
 from wm_audit.stats.arrays import Floats, Ints
@@ -77,15 +79,18 @@ def _all(values: Floats) -> tuple[Floats, Ints]:
 
 
 def _random(values: Floats, root: int) -> tuple[Floats, Ints]:
-    """Sum and size of uniform nonempty subsets; an empty draw is drawn again."""
-    draws = stream(root, "stats", "subsets", values.size)
-    step = max(1, min(RANDOM_SUBSETS, _CELLS // values.size))
-    sums, sizes, missing = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], RANDOM_SUBSETS
+    """Sum and size of uniform nonempty subsets."""
+    masks = list(random_masks(values.size, root))
+    return np.concatenate([bits @ values for bits in masks]), np.concatenate([bits.sum(axis=1, dtype=np.int64) for bits in masks])
+
+
+def random_masks(size: int, root: int) -> Iterator[NDArray[np.uint8]]:
+    """100,000 uniform nonempty subsets of `size` values in pieces of (N, size) zeros and ones; an empty draw is drawn again."""
+    draws = stream(root, "stats", "subsets", size)
+    step, missing = max(1, min(RANDOM_SUBSETS, _CELLS // size)), RANDOM_SUBSETS
     while missing:
-        words = draws.words((min(step, missing), -(-values.size // 64)))
-        bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=values.size, bitorder="little")
-        size = bits.sum(axis=1, dtype=np.int64)
-        sums.append((bits @ values)[size > 0])
-        sizes.append(size[size > 0])
-        missing -= int(np.count_nonzero(size))
-    return np.concatenate(sums), np.concatenate(sizes)
+        words = draws.words((min(step, missing), -(-size // 64)))
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=size, bitorder="little")
+        kept = bits[bits.any(axis=1)]
+        missing -= len(kept)
+        yield kept
