@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from wm_audit.core import AuditError
+from wm_audit.instruments.audit.decide import standing
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import load_config
 from wm_audit.prereg.lock import create, lock_of, lock_path, read_lock
@@ -131,6 +132,21 @@ def test_only_a_locked_promise_with_its_lock_run_whole_is_confirmatory(with_prom
     assert load_config(with_promise("seeds: [0, 1]\n", locked)).claim().label == "exploratory"
     lock_path(run.with_name("preregistration.yaml")).unlink()
     assert load_config(with_promise("", text)).claim() == ("exploratory", (), None)
+
+
+def test_a_lock_that_came_after_the_rows_binds_nothing(with_promise: Write, locked: str) -> None:
+    """Run, look, lock what was found, merge again: the rows say that there was no lock when they were made."""
+    config = load_config(with_promise("", locked))
+    before = config.promise.header(config.claim().locked_on)
+    lock(config.promise)
+    folder = Path(config.promise.where).parent
+    for rows, label in ((before, "exploratory"), (config.promise.header("2031-02-02"), "exploratory")):
+        assert standing(rows, config.to_json(), configs=folder).label == label
+    after = config.promise.header(config.claim().locked_on)
+    assert after["locked_on"] == "2031-02-03"
+    found, held = standing(after, config.to_json(), configs=folder), standing(after, config.to_json(), promise=config.promise)
+    assert found == held == config.claim()
+    assert found.label == "confirmatory"
 
 
 def test_a_logged_deviation_is_run_and_named_and_another_one_refused(with_promise: Write, locked: str) -> None:

@@ -10,6 +10,7 @@ from wm_audit.prereg.checks import check
 from wm_audit.prereg.claims import Claim, claim_of
 from wm_audit.prereg.deviations import load_deviations, log_of
 from wm_audit.prereg.forms import exact, floating
+from wm_audit.prereg.lock import lock_of
 from wm_audit.prereg.promise import Promise, load_promise
 from wm_audit.prereg.promise_schema import PROMISE
 from wm_audit.prereg.schema import Fields, Items, Text, partial
@@ -52,12 +53,13 @@ class AuditConfig:
     relation: Relation
 
     def claim(self) -> Claim:
-        """What this run may claim, by the lock and the log of deviations beside its promise.
+        """What rows that are made now may claim, by the lock and the log of deviations beside the promise.
 
         Raises:
             AuditError: a lock of another digest, or a log that states what was not done.
         """
-        return claim_of(self.promise, exact(self.executed))
+        lock = lock_of(self.promise)
+        return claim_of(self.promise, exact(self.executed), lock.locked_on if lock else None)
 
     def to_json(self) -> dict[str, Any]:
         """The form that records and results hold; decimals are text."""

@@ -52,10 +52,21 @@ def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log:
     return Claim("confirmatory_with_deviations" if applied else "confirmatory", applied, locked_on)
 
 
-def claim_of(promise: Promise, executed: Mapping[str, Any]) -> Claim:
+def in_force(lock: Lock | None, locked_on: str | None) -> Lock | None:
+    """The lock under which rows were made that say `locked_on`: one that came after them binds nothing, for they had been seen."""
+    return lock if lock is not None and lock.locked_on == locked_on else None
+
+
+def claim_of(promise: Promise, executed: Mapping[str, Any], locked_on: str | None) -> Claim:
     """`judge` with the lock beside the promise and the log beside it; the same wherever the files are the same.
+
+    Args:
+        promise: what was promised.
+        executed: what ran, decimals as text.
+        locked_on: the day of the lock that the rows name; None where they name none.
 
     Raises:
         AuditError: as for `judge`, `lock_of` and `load_deviations`.
     """
-    return judge(promise, executed, lock_of(promise), load_deviations(log_of(Path(promise.where)), promise.digest))
+    lock = in_force(lock_of(promise), locked_on)
+    return judge(promise, executed, lock, load_deviations(log_of(Path(promise.where)), promise.digest))
