@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wm_audit.core import AuditError
-from wm_audit.prereg.deviations import Deviation, load_deviations, log_of, undone, unlogged
+from wm_audit.prereg.deviations import Deviation, load_deviations, log_of
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import Lock, lock_of
 from wm_audit.prereg.promise import Promise
 from wm_audit.prereg.slice import leaves
+from wm_audit.prereg.unlogged import beyond, undone, unlogged
 
 Label = Literal["confirmatory", "confirmatory_with_deviations", "exploratory"]
 
@@ -28,8 +29,8 @@ EXPLORATORY = Claim("exploratory", (), None)
 def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log: tuple[Deviation, ...]) -> Claim:
     """The rules.
 
-    A draft, or a promise without a lock, is exploratory. So is a slice: a run with a difference that no entry states. A run that
-    differs exactly as the log says is confirmatory, with deviations where there are any.
+    A draft, or a promise without a lock, is exploratory. So is a slice: a run that is smaller where no entry says so. A run that
+    differs exactly as the log says is confirmatory, with deviations where there are any. Anything else is refused.
 
     Args:
         promise: what was promised.
@@ -38,12 +39,17 @@ def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log:
         log: the deviations logged for this promise.
 
     Raises:
-        AuditError: nothing is left out, but the log states something that was not done.
+        AuditError: a difference beyond a slice that no entry states; or nothing is left out, but the log states what was not done.
     """
+    if promise.status != "locked":
+        return EXPLORATORY
+    for item in beyond(exact(promise.data), executed, log):
+        fix = f"run it as promised, or log it in {log_of(Path(promise.where))}"
+        raise AuditError(f"is {item.found}, which no deviation states", where=item.field, expected=item.allowed, fix=fix)
     promised, done = leaves(exact(promise.data)), leaves(executed)
     applied = tuple(entry for entry in log if entry not in undone(done, log))
     locked_on = lock.locked_on if lock else None
-    if promise.status != "locked" or lock is None or lock.digest != promise.digest or unlogged(promised, done, log):
+    if lock is None or lock.digest != promise.digest or unlogged(promised, done, log):
         return Claim("exploratory", applied, locked_on)
     for entry in undone(done, log):
         where = f"{log_of(Path(promise.where))}, {entry.id}"
@@ -69,4 +75,4 @@ def claim_of(promise: Promise, executed: Mapping[str, Any], locked_on: str | Non
         AuditError: as for `judge`, `lock_of` and `load_deviations`.
     """
     lock = in_force(lock_of(promise), locked_on)
-    return judge(promise, executed, lock, load_deviations(log_of(Path(promise.where)), promise.digest))
+    return judge(promise, executed, lock, load_deviations(promise))

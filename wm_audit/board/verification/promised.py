@@ -11,13 +11,13 @@ from wm_audit.board.verification.subject import Subject
 from wm_audit.core import AuditError
 from wm_audit.prereg.audit_config import executed_of
 from wm_audit.prereg.claims import Claim, in_force, judge
-from wm_audit.prereg.deviations import Deviation, unlogged
+from wm_audit.prereg.deviations import Deviation
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import Lock
 from wm_audit.prereg.promise import Promise
-from wm_audit.prereg.slice import differences as beyond
 from wm_audit.prereg.slice import leaves
 from wm_audit.prereg.time_evidence import findings
+from wm_audit.prereg.unlogged import beyond, unlogged
 
 
 class Promised(NamedTuple):
@@ -80,11 +80,9 @@ def deviations(subject: Subject, found: Promised) -> Check:
     if found.promise is None:
         return cannot(name, found.problem)
     promised, ran = exact(found.promise.data), executed_of(subject.document["config"])
-    slack = {entry.field for entry in found.log}
     places = [
         Place(pointer("config", *item.field.split(".")), text(item.found), f"{item.allowed}, or an entry in the log")
-        for item in beyond(promised, ran)
-        if item.field not in slack or any(left[0] == item.field for left in unlogged(leaves(promised), leaves(ran), found.log))
+        for item in beyond(promised, ran, found.log)
     ]
     claim, problem = _claim(subject, found)
     if claim is None:
