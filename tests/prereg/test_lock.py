@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from wm_audit.core import AuditError
+from wm_audit.instruments.audit.decide import standing
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import load_config
 from wm_audit.prereg.lock import create, lock_of, lock_path, read_lock
@@ -133,6 +134,21 @@ def test_only_a_locked_promise_with_its_lock_run_whole_is_confirmatory(with_prom
     assert load_config(with_promise("", text)).claim() == ("exploratory", (), None)
 
 
+def test_a_lock_that_came_after_the_rows_binds_nothing(with_promise: Write, locked: str) -> None:
+    """Run, look, lock what was found, merge again: the rows say that there was no lock when they were made."""
+    config = load_config(with_promise("", locked))
+    before = config.promise.header(config.claim().locked_on)
+    lock(config.promise)
+    folder = Path(config.promise.where).parent
+    for rows, label in ((before, "exploratory"), (config.promise.header("2031-02-02"), "exploratory")):
+        assert standing(rows, config.to_json(), configs=folder).label == label
+    after = config.promise.header(config.claim().locked_on)
+    assert after["locked_on"] == "2031-02-03"
+    found, held = standing(after, config.to_json(), configs=folder), standing(after, config.to_json(), promise=config.promise)
+    assert found == held == config.claim()
+    assert found.label == "confirmatory"
+
+
 def test_a_logged_deviation_is_run_and_named_and_another_one_refused(with_promise: Write, locked: str) -> None:
     run = with_promise("training: {batch: 8}\n", locked)
     with pytest.raises(AuditError, match=r"training\.batch: is no slice"):
@@ -176,3 +192,104 @@ def test_an_id_stands_once(with_promise: Write, locked: str) -> None:
     run.with_name("deviations.yaml").write_text(entry + entry.removeprefix("deviations:\n").replace("done: 8", "done: 9"), encoding="utf-8")
     with pytest.raises(AuditError, match="a second time"):
         load_config(run)
+
+
+def entry(promise: Promise, **said: str) -> str:
+    """A log of one deviation from this promise, with some fields otherwise than in `ENTRY`."""
+    lines = ENTRY.replace("DIGEST", promise.digest).splitlines()
+    for name, value in said.items():
+        place = next(index for index, line in enumerate(lines) if line.strip(" -").startswith(f"{name}:"))
+        lines[place] = lines[place].partition(":")[0] + f": {value}"
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [
+        ({"planned": "5"}, "planned", "is 5 for training.batch; expected what was promised, 4; fix: write 4"),
+        ({"field": "training.bacth"}, "planned", "what was promised, nothing; fix: write training.batch"),
+        ({"done": "4"}, "done", "is 4, as planned"),
+        ({"date": '"2031-02-30"'}, "date", "a day of the calendar"),
+    ],
+)
+def test_an_entry_that_misstates_the_promise_is_refused(
+    with_promise: Write, locked: str, said: dict[str, str], field: str, words: str
+) -> None:
+    """Both ways: a log that says less, more or otherwise than what was done is no log of it."""
+    run = with_promise("training: {batch: 8}\n", locked)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    lock(promise)
+    run.with_name("deviations.yaml").write_text(entry(promise, **said), encoding="utf-8")
+    with pytest.raises(AuditError) as caught:
+        load_config(run)
+    line = str(caught.value)
+    own = run.with_name("deviations.yaml").read_text(encoding="utf-8").splitlines()
+    number = next(index for index, text in enumerate(own, start=1) if text.strip().startswith(f"{field}:"))
+    assert f"deviations.yaml, line {number}, field deviations[0].{field}: " in line
+    assert words in line
+    assert "\n" not in line
+
+
+def test_a_draft_is_changed_and_not_deviated_from(with_promise: Write, text: str) -> None:
+    run = with_promise("training: {batch: 8}\n", text)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    run.with_name("deviations.yaml").write_text(entry(promise), encoding="utf-8")
+    with pytest.raises(AuditError, match="a draft; expected a locked promise"):
+        load_config(run)
+
+
+def test_a_list_is_deviated_from_as_a_whole(with_promise: Write, locked: str) -> None:
+    """One seed more is no slice; logged, it is a deviation."""
+    more = [*range(21)]
+    run = with_promise(f"seeds: {more}\n", locked)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    lock(promise)
+    with pytest.raises(AuditError, match=r"seeds\[20\]: is no slice"):
+        load_config(run)
+    log = run.with_name("deviations.yaml")
+    log.write_text(entry(promise, field="seeds", planned=f'"{[*range(20)]}"', done=f'"{more}"'), encoding="utf-8")
+    assert load_config(run).claim().label == "confirmatory_with_deviations"
+    log.write_text(entry(promise, field="seeds", planned=f'"{[*range(20)]}"', done=f'"{[*range(22)]}"'), encoding="utf-8")
+    with pytest.raises(AuditError, match=r"seeds\[20\]: is no slice"):
+        load_config(run)
+
+
+def test_a_map_is_deviated_from_value_by_value(with_promise: Write, locked: str) -> None:
+    """A capacity more is two values; one of them alone does not state it."""
+    grid = "capacities: [{hidden: 16, embed: 16}, {hidden: 32, embed: 32}, {hidden: 64, embed: 64}, {hidden: 128, embed: 128}]\n"
+    run = with_promise(grid, locked)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    lock(promise)
+    first = entry(promise, field="capacities[3].hidden", planned="nothing", done="128")
+    second = entry(promise, id="D2", field="capacities[3].embed", planned="nothing", done="128").removeprefix("deviations:\n")
+    log = run.with_name("deviations.yaml")
+    log.write_text(first, encoding="utf-8")
+    with pytest.raises(AuditError, match=r"capacities\[3\]: is no slice"):
+        load_config(run)
+    log.write_text(first + second, encoding="utf-8")
+    assert [item.id for item in load_config(run).claim().deviations] == ["D1", "D2"]
+
+
+def test_what_no_entry_states_is_refused_also_when_shards_are_merged(with_promise: Write, locked: str) -> None:
+    """The log may have been changed since the cells were made."""
+    run = with_promise("training: {batch: 8}\n", locked)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    lock(promise)
+    log = run.with_name("deviations.yaml")
+    log.write_text(entry(promise), encoding="utf-8")
+    config = load_config(run)
+    header = promise.header(config.claim().locked_on)
+    assert standing(header, config.to_json(), configs=run.parent) == config.claim()
+    log.write_text("deviations: []\n", encoding="utf-8")
+    with pytest.raises(AuditError, match=r"training\.batch: is 8, which no deviation states; expected 4, as promised"):
+        standing(header, config.to_json(), configs=run.parent)
+
+
+def test_a_logged_budget_is_a_deviation_and_an_unlogged_one_a_slice(with_promise: Write, locked: str) -> None:
+    run = with_promise("training: {steps: 100000}\n", locked)
+    promise = load_promise(run.with_name("preregistration.yaml"))
+    lock(promise)
+    assert load_config(run).claim() == ("exploratory", (), "2031-02-03")
+    log = entry(promise, field="training.steps", planned="200000", done="100000")
+    run.with_name("deviations.yaml").write_text(log, encoding="utf-8")
+    assert load_config(run).claim().label == "confirmatory_with_deviations"

@@ -17,7 +17,7 @@ from wm_audit.instruments.audit.decide import recompute
 from wm_audit.instruments.audit.protocol import planned
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import executed_of
-from wm_audit.prereg.deviations import load_deviations, log_of
+from wm_audit.prereg.deviations import load_deviations
 from wm_audit.prereg.lock import lock_of
 from wm_audit.prereg.promise import Promise, load_promise
 
@@ -86,7 +86,7 @@ def _find(document: Mapping[str, Any], named: Promise | None) -> Promised:
     if promise.digest != digest:
         return Promised(promise, f"{digest} in the file, {promise.where} means {promise.digest}")
     try:
-        return Promised(promise, "", lock_of(promise), load_deviations(log_of(Path(promise.where)), digest))
+        return Promised(promise, "", lock_of(promise), load_deviations(promise))
     except AuditError as error:
         return Promised(promise, error.line())
 

@@ -78,15 +78,15 @@ def lock_of(promise: Promise) -> Lock | None:
     """The lock beside a promise, or None where there is none.
 
     Raises:
-        AuditError: the lock names another digest: the promise was changed after it was locked.
+        AuditError: the lock names another digest or version: the promise was changed after it was locked.
     """
     path = lock_path(Path(promise.where))
     if not path.exists():
         return None
     lock = read_lock(path)
-    if lock.digest != promise.digest:
+    if (lock.version, lock.digest) != (promise.version, promise.digest):
         raise AuditError(
-            f"means {promise.digest}, its lock names {lock.digest}",
+            f"means {promise.digest} as version {promise.version}, its lock names {lock.digest} as version {lock.version}",
             where=promise.where,
             expected="the promise that was locked",
             fix="restore it; a new version is a new file that names this one under supersedes",

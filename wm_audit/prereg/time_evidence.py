@@ -17,11 +17,14 @@ from wm_audit.prereg.promise import Promise
 _STAMP = re.compile(r"Time stamp: (.+)")
 
 
+State = Literal["holds", "fails", "unknown"]
+
+
 class Finding(NamedTuple):
     """One kind of evidence: whether it holds, fails or cannot be checked here, and what that proves."""
 
     kind: str
-    state: Literal["holds", "fails", "unknown"]
+    state: State
     sentence: str
 
 
@@ -38,8 +41,15 @@ def canonical(promise: Promise) -> bytes:
 
 
 def lock_commit(lock: Path) -> str | None:
-    """The commit that added a lock file; None outside a clone, before the commit, or without git."""
-    code, said = _run(["git", "-C", str(lock.resolve().parent), "log", "--diff-filter=A", "--format=%H", "--", lock.name])
+    """The first commit that held this lock file as it is now, under whatever name: superseding a promise moves its lock.
+
+    None outside a clone, before the commit, or without git: an older commit of another lock says nothing about this one.
+    """
+    folder = str(lock.resolve().parent)
+    code, blob = _run(["git", "-C", folder, "hash-object", lock.name])
+    if code != 0:
+        return None
+    code, said = _run(["git", "-C", folder, "log", "--topo-order", f"--find-object={blob.strip()}", "--format=%H"])
     return said.split()[-1] if code == 0 and said.split() else None
 
 
@@ -70,17 +80,32 @@ def token(path: Path, certificate: Path, promise: Promise) -> dict[str, Any]:
 def _commit(lock: Path) -> list[Finding]:
     commit = lock_commit(lock)
     if commit is None:
-        return [Finding("commit", "unknown", "no git commit here holds the lock, so nothing says that it came before the results")]
+        return [Finding("commit", "unknown", "no git commit here holds the lock as it is, so nothing says that it came before the results")]
     folder = str(lock.resolve().parent)
     _, day = _run(["git", "-C", folder, "show", "-s", "--format=%cI", commit])
     proof = f"commit {commit[:12]} of {day.strip()} holds the lock; results that descend from it came later, by its author's clock"
-    code, said = _run(["git", "-C", folder, "verify-commit", commit])
-    if code == 0:
-        signed = [Finding("signature", "holds", "the lock's commit is signed; the key's owner vouches for it")]
-    else:
-        why = " ".join(said.split())[:80]
-        signed = [Finding("signature", "unknown", f"the signature of the lock's commit cannot be verified here ({why})")] if why else []
-    return [Finding("commit", "holds", proof), *signed]
+    return [Finding("commit", "holds", proof), *_signature(folder, commit)]
+
+
+_SIGNED: dict[str, tuple[State, str]] = {
+    "G": ("holds", "the lock's commit is signed; the key's owner vouches for it"),
+    "U": ("unknown", "the lock's commit is signed, but nobody here vouches for the key"),
+    "X": ("unknown", "the lock's commit is signed, but the signature has expired"),
+    "Y": ("unknown", "the lock's commit is signed, but the key has expired"),
+    "E": ("unknown", "the lock's commit is signed, but there is no key here to verify it with"),
+    "R": ("fails", "the lock's commit is signed with a key that was revoked"),
+    "B": ("fails", "the lock's commit was changed after it was signed"),
+}
+"""What git's `%G?` says of a signature."""
+
+
+def _signature(folder: str, commit: str) -> list[Finding]:
+    """Nothing where the commit is not signed: nobody said that it was."""
+    code, said = _run(["git", "-C", folder, "show", "-s", "--format=%G?", commit])
+    letter, why = said[:1], " ".join(said[1:].split())[:120]
+    if code == 0 and letter in _SIGNED:
+        return [Finding("signature", *_SIGNED[letter])]
+    return [Finding("signature", "unknown", f"the signature of the lock's commit cannot be verified here ({why})")] if why else []
 
 
 def _token(data: bytes, entry: Any) -> Finding:
@@ -89,19 +114,24 @@ def _token(data: bytes, entry: Any) -> Finding:
         raw = base64.b64decode(entry["token"], validate=True)
     except (binascii.Error, ValueError):
         return Finding("rfc3161", "fails", "the token in the lock is not base64")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
         for file, content in (("data", data), ("reply.tsr", raw), ("ca.pem", entry["certificate"].encode("ascii", "replace"))):
             (folder / file).write_bytes(content)
         reply, authority = str(folder / "reply.tsr"), str(folder / "ca.pem")
         code, said = _run(["openssl", "ts", "-verify", "-data", str(folder / "data"), "-in", reply, "-CAfile", authority])
         _, text = _run(["openssl", "ts", "-reply", "-in", reply, "-text"])
+        _, name = _run(["openssl", "x509", "-in", authority, "-noout", "-subject", "-nameopt", "RFC2253"])
     if code is None:
         return Finding("rfc3161", "unknown", "there is no openssl on this machine to verify the token with")
+    if code != 0 and "certificate has expired" in said:
+        return Finding("rfc3161", "unknown", "the authority's certificate has expired since, and openssl verifies for today alone")
     if code != 0:
         return Finding("rfc3161", "fails", f"openssl refuses the token for this promise ({' '.join(said.split())[:120]})")
     when = _STAMP.search(text)
-    return Finding("rfc3161", "holds", f"an authority says that the promise existed before {when[1].strip() if when else 'its time stamp'}")
+    stamped = f"an authority says that the promise existed before {when[1].strip() if when else 'its time stamp'}"
+    own = f"it calls itself {name.strip().removeprefix('subject=')}; compare the certificate in the lock with the one it publishes"
+    return Finding("rfc3161", "holds", f"{stamped}; {own}")
 
 
 def _run(line: Sequence[str]) -> tuple[int | None, str]:

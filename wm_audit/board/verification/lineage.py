@@ -10,6 +10,7 @@ from wm_audit.board.schema import pointer
 from wm_audit.board.verification.check import Check, Place, State, cannot, judged
 from wm_audit.board.verification.compare import text
 from wm_audit.board.verification.subject import Subject
+from wm_audit.prereg.claims import EXPLORATORY
 
 NAME = "lineage"
 ELSEWHERE = "measured elsewhere"
@@ -21,7 +22,7 @@ def lineage(subject: Subject, lock_commit: str | None) -> Check:
 
     Args:
         subject: the file.
-        lock_commit: the commit that added the lock file, for results whose claim rests on it; None where nothing is locked.
+        lock_commit: the commit that added the lock file, for results whose claim rests on it; None where no claim does, or none is known.
     """
     document = subject.document
     if document["environment"].get("digest") == ELSEWHERE:
@@ -39,6 +40,8 @@ def lineage(subject: Subject, lock_commit: str | None) -> Check:
     dirty = sum(row["manifest"].get("dirty") is not False for row in rows)
     if dirty:
         good += f"; {dirty} of them were made from sources that no commit holds"
+    if lock_commit is None and document["claim"] != EXPLORATORY.label:
+        return cannot(NAME, f"{good}; but no git commit here holds the lock, so nothing says that the rows came after it")
     return judged(NAME, [], good=good, bad="") if lock_commit is None else _descent(subject, lock_commit, good)
 
 

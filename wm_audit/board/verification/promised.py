@@ -10,14 +10,14 @@ from wm_audit.board.verification.compare import differences, text
 from wm_audit.board.verification.subject import Subject
 from wm_audit.core import AuditError
 from wm_audit.prereg.audit_config import executed_of
-from wm_audit.prereg.claims import Claim, judge
-from wm_audit.prereg.deviations import Deviation, unlogged
+from wm_audit.prereg.claims import Claim, in_force, judge
+from wm_audit.prereg.deviations import Deviation
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import Lock
 from wm_audit.prereg.promise import Promise
-from wm_audit.prereg.slice import differences as beyond
 from wm_audit.prereg.slice import leaves
 from wm_audit.prereg.time_evidence import findings
+from wm_audit.prereg.unlogged import beyond, unlogged
 
 
 class Promised(NamedTuple):
@@ -48,12 +48,13 @@ def lock(subject: Subject, found: Promised) -> Check:
             name, [Place("/preregistration/digest", found.problem, "a promise that its lock names")], good="", bad="no valid lock"
         )
     locked_on = found.lock.locked_on if found.lock else None
-    wanted = {"version": found.promise.version, "status": found.promise.status, "locked_on": locked_on}
+    late = found.lock is not None and header["locked_on"] is None  # said openly; what it costs is the claim
+    wanted = {"version": found.promise.version, "status": found.promise.status, "locked_on": None if late else locked_on}
     places = [Place(pointer("preregistration", key), text(header[key]), text(item)) for key, item in wanted.items() if header[key] != item]
     where = f"{Path(found.promise.where).name} means {found.promise.digest[:19]}"
     state = (
         f"locked on {locked_on}" if found.lock else "a draft, not locked" if found.promise.status == "draft" else "no lock lies beside it"
-    )
+    ) + (", after these rows were made" if late else "")
     return judged(name, places, good=f"{where}: {state}", bad="the file says of its promise what is not so")
 
 
@@ -79,11 +80,9 @@ def deviations(subject: Subject, found: Promised) -> Check:
     if found.promise is None:
         return cannot(name, found.problem)
     promised, ran = exact(found.promise.data), executed_of(subject.document["config"])
-    slack = {entry.field for entry in found.log}
     places = [
         Place(pointer("config", *item.field.split(".")), text(item.found), f"{item.allowed}, or an entry in the log")
-        for item in beyond(promised, ran)
-        if item.field not in slack or any(left[0] == item.field for left in unlogged(leaves(promised), leaves(ran), found.log))
+        for item in beyond(promised, ran, found.log)
     ]
     claim, problem = _claim(subject, found)
     if claim is None:
@@ -117,6 +116,7 @@ def _claim(subject: Subject, found: Promised) -> tuple[Claim | None, str]:
     assert found.promise is not None  # noqa: S101 - the callers looked
     executed: Mapping[str, Any] = executed_of(subject.document["config"])
     try:
-        return judge(found.promise, executed, found.lock, found.log), ""
+        lock = in_force(found.lock, subject.document["preregistration"]["locked_on"])
+        return judge(found.promise, executed, lock, found.log), ""
     except AuditError as error:
         return None, error.line()

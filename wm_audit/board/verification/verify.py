@@ -14,6 +14,7 @@ from wm_audit.board.verification.nulls import nulls
 from wm_audit.board.verification.promised import Promised
 from wm_audit.board.verification.rerun import Again, rerun
 from wm_audit.board.verification.subject import Subject, subject
+from wm_audit.prereg.claims import EXPLORATORY
 from wm_audit.prereg.lock import lock_path
 from wm_audit.prereg.time_evidence import lock_commit
 
@@ -61,7 +62,8 @@ def exit_code(checks: list[Check], *, strict: bool) -> int:
 def _checks(read: Subject, means: Means) -> list[Check]:
     document = read.document
     found = means.find(document)
-    commit = lock_commit(lock_path(Path(found.promise.where))) if found.promise and found.lock else None
+    bound = found.promise is not None and found.lock is not None and document["claim"] != EXPLORATORY.label
+    commit = lock_commit(lock_path(Path(found.promise.where))) if found.promise and bound else None
     return [
         promised.lock(read, found),
         promised.time(found),

@@ -10,35 +10,41 @@ from wm_audit.instruments.audit.protocol import planned
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import executed_of
 from wm_audit.prereg.claims import EXPLORATORY, Claim, claim_of
+from wm_audit.prereg.promise import Promise
 from wm_audit.verdict import Rules, judge
 
 
-def conclude(folders: Iterable[Path], *, claim: Claim | None = None, configs: Path | None = None) -> dict[str, Any]:
+def conclude(folders: Iterable[Path], *, promise: Promise | None = None, configs: Path | None = None) -> dict[str, Any]:
     """Merges the records of all folders and judges them.
 
     Args:
         folders: of records.
-        claim: what the run may claim, where the caller holds the promise.
-        configs: otherwise, the folder in which the promise of the records is found by its digest; a draft needs none.
+        promise: of the records, where the caller holds it.
+        configs: otherwise, the folder in which it is found by its digest; a draft needs none.
 
     Raises:
-        AuditError: records that do not belong together, or none; or a locked promise that is not in `configs`.
+        AuditError: records that do not belong together, or none; a locked promise that is not in `configs`; a run that it refuses.
     """
     records = merge.gather(folders)
     merged = merge.merge(records, planned(records[0][1].config))
-    claim = claim or standing(merged.preregistration, merged.config, configs)
+    claim = standing(merged.preregistration, merged.config, promise, configs)
     return document(merged.rows, merged.preregistration, merged.config, merged.environment, missing=merged.missing, claim=claim)
 
 
-def standing(preregistration: Mapping[str, Any], config: Mapping[str, Any], configs: Path | None) -> Claim:
-    """What rows may claim that ran under this promise; a draft is exploratory without looking further.
+def standing(
+    preregistration: Mapping[str, Any], config: Mapping[str, Any], promise: Promise | None = None, configs: Path | None = None
+) -> Claim:
+    """What rows with this header may claim; a draft is exploratory without looking further.
+
+    The lock and the log are read beside the promise, so that a run and a merge elsewhere come to the same.
 
     Raises:
-        AuditError: a locked promise that is not in `configs`.
+        AuditError: a locked promise that is not in `configs`, or as for `claim_of`.
     """
-    if preregistration["status"] != "locked" or configs is None:
+    if preregistration["status"] != "locked":
         return EXPLORATORY
-    return claim_of(archive.need(configs, preregistration["digest"]), executed_of(config))
+    found = promise or (archive.need(configs, preregistration["digest"]) if configs else None)
+    return claim_of(found, executed_of(config), preregistration["locked_on"]) if found else EXPLORATORY
 
 
 def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
