@@ -9,6 +9,7 @@ import pytest
 
 from wm_audit.board import results
 from wm_audit.cli import analyse, make_leaderboard
+from wm_audit.instruments.audit.decide import document
 from wm_audit.stats import within_capacity_rho
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +34,15 @@ def test_a_results_file_is_judged_again_to_the_same_statistics(rows_csv: Path, t
     assert analyse.main([str(rows_csv), "--out", str(first)]) == 0
     assert analyse.main([str(first), "--out", str(second)]) == 0
     assert results.read(first)["statistics"] == results.read(second)["statistics"]
+
+
+def test_a_result_is_what_its_own_rows_and_configuration_give(rows_csv: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results_mine.json"
+    assert analyse.main([str(rows_csv), "--out", str(out)]) == 0
+    found = results.read(out)
+    again = document(found["rows"], found["preregistration"], found["config"], found["environment"])
+    assert again["statistics"] == found["statistics"]  # lists in the same order too
+    assert again["digest"] == found["digest"]
 
 
 @pytest.mark.parametrize(

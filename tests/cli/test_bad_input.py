@@ -82,6 +82,13 @@ def test_wrong_values_on_the_command_line_give_3(arguments: list[str], said: str
     assert not (tmp_path / "out" / "r.json").exists()
 
 
+def test_a_folder_under_the_results_name_is_refused_before_any_work(write_run: Write, one_line: Line, tmp_path: Path) -> None:
+    (tmp_path / "r.json").mkdir()
+    assert run_audit.main(["--config", str(write_run()), "--out", str(tmp_path / "r.json")]) == 3
+    assert "is a folder" in one_line()
+    assert not (tmp_path / "r.cells").exists()
+
+
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["--mode", "mian"], ["--jobs", "two"], ["--conf", "x.yaml"]])
 def test_what_the_parser_refuses_gives_3_on_one_line(arguments: list[str], one_line: Line) -> None:
     with pytest.raises(SystemExit) as stop:

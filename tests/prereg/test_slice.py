@@ -23,7 +23,7 @@ RUNS = ("smoke_pixel_nav", "pilot_pixel_nav", "main_pixel_nav", "main_pixel_nav_
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_of_the_project_is_an_exploratory_slice(configs: Path, name: str) -> None:
     run = load_config(configs / "audit" / f"{name}.yaml")
-    assert (run.name, run.relation, run.claim()) == (name, "slice", "exploratory")
+    assert (run.name, run.relation, run.claim().label) == (name, "slice", "exploratory")
     assert run.mode == name.partition("_")[0]
     assert run.promise.digest == load_promise(configs / "preregistration.yaml").digest
     assert list(run.environments) == ["pixel_nav"]
@@ -49,21 +49,9 @@ def test_the_sizes_of_the_runs(configs: Path) -> None:
 def test_a_run_that_says_nothing_is_equal(with_promise: Write) -> None:
     run = load_config(with_promise(""))
     assert run.relation == "equal"
-    assert run.claim() == "exploratory"
+    assert run.claim().label == "exploratory"
     assert run.to_json() == {"name": "run", "mode": "smoke", **exact(run.promise.data)}
     assert strict_json.digest(executed_of(run.to_json())) == run.promise.digest
-
-
-def test_only_a_locked_promise_run_whole_is_confirmatory(with_promise: Write, text: str) -> None:
-    locked = text.replace("status: draft", "status: locked")
-    whole = load_config(with_promise("", locked))
-    assert whole.claim(whole.promise.digest) == "confirmatory"
-    assert whole.claim("sha256:" + "0" * 64) == "exploratory"
-    assert whole.claim() == "exploratory"
-    part = load_config(with_promise("seeds: [0, 1]\n", locked))
-    assert part.claim(part.promise.digest) == "exploratory"
-    draft = load_config(with_promise(""))
-    assert draft.claim(draft.promise.digest) == "exploratory"
 
 
 def test_saying_what_is_promised_changes_nothing(with_promise: Write) -> None:

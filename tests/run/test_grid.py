@@ -282,6 +282,21 @@ def test_refusals_name_the_place_and_change_nothing(toy: ModuleType, grid: Grid,
         assert not (copied / "set_aside").exists()
 
 
+def test_rows_made_before_a_lock_are_never_resumed_as_if_made_under_it(
+    tmp_path: Path, toy: ModuleType, grid: Grid, contents: Contents
+) -> None:
+    def stamp(day: str | None) -> Any:
+        return replace(toy.STAMP, preregistration={**toy.STAMP.preregistration, "status": "locked", "locked_on": day})
+
+    grid(tmp_path, stamp=stamp(None))
+    before = contents(tmp_path)
+    with pytest.raises(AuditError, match="made when its promise was not locked; it now is locked on 2031-02-03"):
+        grid(tmp_path, stamp=stamp("2031-02-03"), resume=True)
+    assert contents(tmp_path) == before
+    grid(tmp_path, stamp=stamp(None), resume=True)
+    assert contents(tmp_path) == before
+
+
 def test_two_runs_over_one_folder_are_refused(tmp_path: Path, toy: ModuleType, grid: Grid) -> None:
     with Store(tmp_path, toy.STAMP), pytest.raises(AuditError, match=f"another run writes here .process {os.getpid()} on ") as caught:
         grid(tmp_path)

@@ -126,6 +126,16 @@ def test_a_null_member_makes_its_composite_unmeasurable_and_is_named(make: Make,
     assert found["H2"].label is not Label.UNMEASURABLE
 
 
+def test_a_diagnostic_that_is_defined_nowhere_says_its_own_reason_and_not_that_of_a_composite(
+    make: Make, change: Change, quick: Rules
+) -> None:
+    null = Measurement.null(Reason.FEATURE_WEIGHTS_MISSING, orientation=-1, feature="stlpips_alex")
+    statistics, _ = judge(change(make(seeds=6), lambda key: True, {"pixel_lpips": null}), quick)
+    (block,) = statistics.values()
+    reason = {entry["diagnostic"]: entry["reason"] for entry in block["correlations"]}
+    assert (reason["pixel_lpips"], reason["perceptual"], reason["pixel_mse"]) == ("feature_weights_missing", "null_member", None)
+
+
 def test_a_failed_control_is_the_first_caveat_of_every_verdict(make: Make, change: Change, quick: Rules) -> None:
     rows = make(seeds=4, arms=True, levers={"copy": (0, 0), "int8": (0.1, 1.0)})
     rows = change(rows, lambda key: key.arm == "oracle", {"return_ece": Measurement(0.5, orientation=-1)})

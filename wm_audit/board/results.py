@@ -59,12 +59,12 @@ def build(
         "missing": [key.to_json() for key in absent],
         "claim": claim,
         "preregistration": {name: preregistration[name] for name in ("version", "digest", "status", "locked_on")},
-        "config": _ordered(config),
-        "environment": _ordered(environment),
+        "config": ordered(config),
+        "environment": ordered(environment),
         "rows": sorted(plain, key=lambda row: Key(**row["key"])),
         "statistics": {env: seal(statistics[env]) for env in sorted(statistics)},
         "verdicts": [seal(replace(item, claim=claim).to_json()) for item in verdicts],
-        "deviations": [_ordered(item) for item in deviations],
+        "deviations": [ordered(item) for item in deviations],
     }
     return document | {"digest": digest_of(strict_json.dumps(document))}
 
@@ -136,10 +136,10 @@ def _changed(where: str, expected: str) -> AuditError:
     return AuditError("was changed after it was written", where=where, expected=expected, fix="restore the file, or merge or run again")
 
 
-def _ordered(value: Any) -> Any:
+def ordered(value: Any) -> Any:
     """Keys sorted at every depth: maps that arrive in different orders leave in one."""
     if isinstance(value, Mapping):
-        return {key: _ordered(value[key]) for key in sorted(value)}
+        return {key: ordered(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
-        return [_ordered(item) for item in value]
+        return [ordered(item) for item in value]
     return value

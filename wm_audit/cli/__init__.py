@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "run_audit": "run the audit, from data to verdicts",
-    "power": "how often a design decides, by simulation",
     "merge": "join the records of shards into one results file",
     "analyse": "judge rows that were measured elsewhere",
+    "lock": "fix a promise, read it in sentences, check what speaks for its time",
+    "verify": "check a results file: ten lines, nothing is trained",
+    "power": "how often a design decides, by simulation",
     "make_leaderboard": "render the results files into LEADERBOARD.md",
 }
 

@@ -1,28 +1,26 @@
 """`python -m experiments.analyse`: statistics and verdicts on rows that were measured elsewhere. No torch."""
 
-import csv
-import io
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wm_audit.board import results
 from wm_audit.board.terminal import terminal
+from wm_audit.cli import rows_csv
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
-from wm_audit.core import AuditError, Key, Measurement, Reason, Row, strict_json
+from wm_audit.core import AuditError, Row, UsageError, strict_json
+from wm_audit.core.files import write_atomic
 from wm_audit.instruments.audit.decide import document
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.promise import Promise, load_promise
 
 _DESCRIPTION = """Runs the audit's statistics, verdicts and board on rows measured elsewhere; the result is exploratory.
 A CSV has the columns env, hidden, embed, seed, outcome and one for each diagnostic, and may have arm (trained) and
-compression (none). A cell is a number, or the reason code of a number that is missing, e.g. probe_degenerate."""
+compression (none). A cell is a number, or the reason code of a number that is missing, e.g. probe_degenerate.
+NAME.repeat is the same diagnostic on a second evaluation stream, from which the noise floor comes; it may be empty."""
 _EXAMPLES = """  python -m experiments.analyse my_rows.csv
-  python -m experiments.analyse leaderboard/results_pixel_nav.json --out scratch/again.json"""
-
-_KEY = ("env", "hidden", "embed", "seed", "arm", "compression")
-_NEEDED = ("env", "hidden", "embed", "seed", "outcome")
+  python -m experiments.analyse leaderboard/results_pixel_nav.json --out scratch/again.json
+  python -m experiments.analyse leaderboard/results_pixel_nav.json --csv scratch/rows.csv"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,20 +29,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("rows", type=Path, metavar="ROWS.json|csv", help="rows of evidence, or a results file")
     parser.add_argument("--preregistration", type=Path, metavar="FILE", help="the promise whose rules judge (default: the project's own)")
     parser.add_argument("--out", type=Path, metavar="RESULT.json", help="also write a results file")
+    parser.add_argument("--csv", type=Path, metavar="ROWS.csv", help="also write the rows as a CSV that this command reads")
     options = parser.parse_args(argv)
-    return guarded(lambda: _analyse(options.rows, options.preregistration, options.out))
+    return guarded(lambda: _analyse(options.rows, options.preregistration, options.out, options.csv))
 
 
-def _analyse(path: Path, preregistration: Path | None, out: Path | None) -> int:
+def _analyse(path: Path, preregistration: Path | None, out: Path | None, table: Path | None) -> int:
+    _refuse_one_place_for_two(path, out, table)
     promise = load_promise(preregistration or ROOT / "configs" / "preregistration.yaml")
     rows = read_rows(path, promise)
+    text = "" if table is None else rows_csv.write(rows, promise, where=str(path))  # refused before anything is written
     config = {"name": path.stem, "mode": "analyse", **exact(promise.data), **_grid(rows)}
     judged = document([row.to_json() for row in rows], promise.header(), config, {"digest": "measured elsewhere"})
     say(terminal(judged))
     if out is not None:
         results.write(out, judged)
         say(f"results in {shown(out)}")
+    if table is not None:
+        write_atomic(table, text)
+        say(f"rows in {shown(table)}")
     return 0
+
+
+def _refuse_one_place_for_two(path: Path, out: Path | None, table: Path | None) -> None:
+    if table is None:
+        return
+    if table.suffix != ".csv":
+        raise UsageError(f"--csv names {str(table)!r}", expected="a name that ends in .csv", fix="rename it: the ending tells the reader")
+    if table.resolve() in {path.resolve(), out.resolve() if out is not None else None}:
+        raise UsageError(f"--csv names {str(table)!r}, which is read or written already", expected="a place of its own", fix="rename it")
 
 
 def read_rows(path: Path, promise: Promise) -> list[Row]:
@@ -54,7 +67,7 @@ def read_rows(path: Path, promise: Promise) -> list[Row]:
         AuditError: the file is not one of these, or a cell is neither a number nor a reason code; names line and column.
     """
     if path.suffix == ".csv":
-        return _from_csv(path, promise)
+        return rows_csv.read(path, promise)
     entry = strict_json.load(path)
     listed = entry.get("rows") if isinstance(entry, dict) else entry
     if not isinstance(listed, list) or not listed:
@@ -66,55 +79,6 @@ def read_rows(path: Path, promise: Promise) -> list[Row]:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise AuditError(f"cannot be read ({error!r})", where=f"{path} row {index}", expected="a row of evidence") from error
     return rows
-
-
-def _from_csv(path: Path, promise: Promise) -> list[Row]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise AuditError(f"cannot be read ({error})", where=str(path), expected="a CSV file in UTF-8", fix="check the path") from error
-    table = csv.DictReader(io.StringIO(text))
-    columns = list(table.fieldnames or ())
-    for name in _NEEDED:
-        if name not in columns:
-            raise AuditError(f"has no column {name!r}", where=str(path), expected=", ".join(_NEEDED), fix="add the column")
-    known = {**promise.data["diagnostics"], **promise.data["extras"]}
-    for name in columns:
-        if name not in (*_KEY, "outcome") and name not in known:
-            raise AuditError(f"has the column {name!r}", where=str(path), expected=f"keys, outcome or {', '.join(known)}", fix="rename it")
-    return [_row(line, f"{path} line {number}", columns, known) for number, line in enumerate(table, start=2)]
-
-
-def _row(line: Mapping[str, Any], where: str, columns: Sequence[str], known: Mapping[str, Any]) -> Row:
-    whole = {name: _whole(line[name], f"{where} column {name}") for name in ("hidden", "embed", "seed")}
-    key = Key(str(line["env"]), **whole, arm=line.get("arm") or "trained", compression=line.get("compression") or "none")
-    diagnostics = {
-        name: _cell(line[name], f"{where} column {name}", known[name]["unit"], known[name]["orientation"])
-        for name in known
-        if name in columns
-    }
-    return Row(key, _cell(line["outcome"], f"{where} column outcome", "return", 1), diagnostics)
-
-
-def _whole(text: str | None, where: str) -> int:
-    try:
-        return int(text or "")
-    except ValueError as error:
-        raise AuditError(f"holds {text!r}", where=where, expected="a whole number") from error
-
-
-def _cell(text: str | None, where: str, unit: str, orientation: int) -> Measurement:
-    stripped = (text or "").strip()
-    if stripped in set(Reason):
-        return Measurement.null(Reason(stripped), unit=unit, orientation=orientation)
-    try:
-        value = float(stripped)
-    except ValueError as error:
-        what, expected = f"holds {stripped!r}", "a number, or a reason code such as probe_degenerate"
-        raise AuditError(what, where=where, expected=expected, fix="write why the number is missing") from error
-    if not math.isfinite(value):
-        raise AuditError(f"holds {stripped!r}", where=where, expected="a finite number or a reason code", fix="write nonfinite_prediction")
-    return Measurement(value, unit=unit, n=1, orientation=orientation)
 
 
 def _grid(rows: Sequence[Row]) -> dict[str, Any]:

@@ -30,23 +30,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(lambda: _make(options.folder, check=options.check))
 
 
-def _make(folder: Path, *, check: bool) -> int:
-    paths = sorted(folder.glob("results_*.json"))
-    if not paths:
-        raise AuditError("holds no results_*.json", where=str(folder), expected="results files", fix="run an audit with --out in it")
-    documents = [(path.name, results.read(path)) for path in paths]
-    pages = {folder / "LEADERBOARD.md": leaderboard(documents)}
+def results_in(folder: Path) -> list[Path]:
+    """The results files of a folder, in the order of their names."""
+    return sorted(folder.glob("results_*.json"))
+
+
+def pages(folder: Path) -> dict[Path, str]:
+    """Every page that is generated from the results files of a folder, with its text.
+
+    Raises:
+        AuditError: a results file was changed, or a page quotes one that is not there.
+    """
+    documents = [(path.name, results.read(path)) for path in results_in(folder)]
+    made = {folder / "LEADERBOARD.md": leaderboard(documents)}
     readme = folder.parent / "README.md"
     if readme.is_file():
-        pages[readme] = _quoted(readme.read_text(encoding="utf-8"), dict(documents), where=str(readme))
-    stale = [page for page, text in pages.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
+        made[readme] = _quoted(readme.read_text(encoding="utf-8"), dict(documents), where=str(readme))
+    return made
+
+
+def _make(folder: Path, *, check: bool) -> int:
+    paths = results_in(folder)
+    if not paths:
+        raise AuditError("holds no results_*.json", where=str(folder), expected="results files", fix="run an audit with --out in it")
+    made = pages(folder)
+    stale = [page for page, text in made.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
     if check:
         for page in stale:
             say(f"{shown(page)} is not what the results files say; fix: python -m experiments.make_leaderboard")
         return 1 if stale else 0
     for page in stale:
-        write_atomic(page, pages[page])
-    say(f"{', '.join(shown(page) for page in pages)}: as {len(paths)} results files say")
+        write_atomic(page, made[page])
+    say(f"{', '.join(shown(page) for page in made)}: as {len(paths)} results files say")
     return 0
 
 

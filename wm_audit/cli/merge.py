@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wm_audit.board import results
 from wm_audit.board.terminal import terminal
-from wm_audit.cli.frame import Parser, guarded, say, shown
+from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
 from wm_audit.instruments.audit.decide import conclude
 
 _DESCRIPTION = """Joins the .cells folders of shards, judges the rows and writes one results file. Refuses folders that were run
@@ -19,12 +19,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser("merge", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("folders", nargs="+", type=Path, metavar="CELLS_DIR", help="folders of records that runs wrote")
     parser.add_argument("--out", type=Path, required=True, metavar="RESULT.json", help="the results file")
+    parser.add_argument("--configs", type=Path, default=ROOT / "configs", help="where locked promises lie (default: configs)")
     options = parser.parse_args(argv)
-    return guarded(lambda: _merge(options.folders, options.out))
+    return guarded(lambda: _merge(options.folders, options.out, options.configs))
 
 
-def _merge(folders: list[Path], out: Path) -> int:
-    document = conclude(folders)
+def _merge(folders: list[Path], out: Path, configs: Path) -> int:
+    document = conclude(folders, configs=configs)
     results.write(out, document)
     say(f"{terminal(document)}\n{len(document['rows'])} rows from {len(folders)} folders; results in {shown(out)}")
     return 2 if document["missing"] else 0

@@ -58,6 +58,8 @@ def _run(options: argparse.Namespace) -> int:
     out = options.out or SCRATCH / f"results_{config.name}.json"
     if out.suffix != ".json":
         raise UsageError(f"found {str(out)!r}", where="--out", expected="a file that ends in .json", fix="name the results file")
+    if out.is_dir():
+        raise UsageError("is a folder", where=f"--out {out}", expected="a file to write", fix="name the results file")
     say(_headline(config, shard, out))
     wanted = bool(config.executed["training"]["compiled"])
     if wanted and not is_compiled(wanted=True):

@@ -38,6 +38,7 @@ class Reason(StrEnum):
     NO_TERMINATION_EVENTS = "no_termination_events"
     NO_REWARD_HEAD = "no_reward_head"
     NOT_APPLICABLE = "not_applicable"
+    NOT_MEASURED = "not_measured"
     # closed loop
     REFERENCE_DEGENERATE = "reference_degenerate"
     REFERENCE_MISSING = "reference_missing"
@@ -91,6 +92,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NO_TERMINATION_EVENTS: "no episode of the probe terminates",
     Reason.NO_REWARD_HEAD: "the model does not predict rewards",
     Reason.NOT_APPLICABLE: "this quantity does not exist for this arm",
+    Reason.NOT_MEASURED: "it was not measured",
     Reason.REFERENCE_DEGENERATE: "the oracle planner is no better than the random policy, so returns cannot be normalised",
     Reason.REFERENCE_MISSING: "a reference arm is missing, so returns cannot be normalised",
     Reason.NO_LEVER_ROWS: "no compressed row was measured for this lever",

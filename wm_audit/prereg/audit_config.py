@@ -7,12 +7,16 @@ from typing import Any
 
 from wm_audit.core import AuditError
 from wm_audit.prereg.checks import check
+from wm_audit.prereg.claims import Claim, claim_of
+from wm_audit.prereg.deviations import load_deviations
 from wm_audit.prereg.forms import exact, floating
+from wm_audit.prereg.lock import lock_of
 from wm_audit.prereg.promise import Promise, load_promise
 from wm_audit.prereg.promise_schema import PROMISE
 from wm_audit.prereg.schema import Fields, Items, Text, partial
-from wm_audit.prereg.slice import Relation, differences, relation
+from wm_audit.prereg.slice import Relation, relation
 from wm_audit.prereg.strict_yaml import Document, load, nearest
+from wm_audit.prereg.unlogged import beyond
 
 MODES = ("smoke", "pilot", "main")
 _HEAD = {"name": Text(pattern=r"[a-z0-9][a-z0-9_]*"), "mode": Text(choices=MODES), "preregistration": Text()}
@@ -49,10 +53,14 @@ class AuditConfig:
     executed: Mapping[str, Any]
     relation: Relation
 
-    def claim(self, locked_digest: str | None = None) -> str:
-        """`confirmatory` only for a run equal to a promise whose status is locked and whose lock file names its digest."""
-        bound = self.promise.status == "locked" and locked_digest == self.promise.digest
-        return "confirmatory" if bound and self.relation == "equal" else "exploratory"
+    def claim(self) -> Claim:
+        """What rows that are made now may claim, by the lock and the log of deviations beside the promise.
+
+        Raises:
+            AuditError: a lock of another digest, or a log that states what was not done.
+        """
+        lock = lock_of(self.promise)
+        return claim_of(self.promise, exact(self.executed), lock.locked_on if lock else None)
 
     def to_json(self) -> dict[str, Any]:
         """The form that records and results hold; decimals are text."""
@@ -90,7 +98,7 @@ def load_config(path: Path) -> AuditConfig:
     document = load(path, CONFIG)
     promise = load_promise(_promise_path(path, document))
     executed = _overlay(promise.data, document)
-    for difference in differences(exact(promise.data), exact(executed)):
+    for difference in beyond(exact(promise.data), exact(executed), load_deviations(promise)):
         what = f"is no slice of the promise: found {difference.found}"
         raise AuditError(what, where=document.place(difference.field), expected=difference.allowed, fix=difference.fix)
     check(executed, document.place)

@@ -98,3 +98,14 @@ def _fixed(field: str, promised: Any, found: Any) -> Iterator[Difference]:
             yield from _fixed(f"{field}[{index}]", *pair)
     elif type(promised) is not type(found) or promised != found:
         yield Difference(field, found, f"{promised}, as promised", "take the field out, or copy the promise and name the copy")
+
+
+def leaves(value: Any, path: str = "") -> dict[str, Any]:
+    """Every single value of a nested map by its path, lists as a whole where they hold no maps: `{"training.steps": 200000, ...}`."""
+    if isinstance(value, Mapping):
+        named = [(f"{path}.{name}" if path else name, item) for name, item in value.items()]
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        named = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    else:
+        return {path: value}
+    return {place: leaf for name, item in named for place, leaf in leaves(item, name).items()}

@@ -199,8 +199,18 @@ class Store:
     def _same_promise(self, path: Path, record: Record) -> None:
         """Two drafts may share rows, whose inputs are the same; a locked promise shares with nobody."""
         ours, theirs = self._stamp.preregistration, record.preregistration
-        if ours["digest"] == theirs["digest"] or ours["status"] == theirs["status"] == "draft":
+        if ours["status"] == theirs["status"] == "draft":
+            return
+        if ours["digest"] == theirs["digest"]:
+            self._same_lock(path, ours["locked_on"], theirs["locked_on"])
             return
         what = f"was run under another promise: version {theirs['version']}, {theirs['digest']}"
         expected = f"version {ours['version']}, {ours['digest']}"
         raise AuditError(what, where=str(path), expected=expected, fix="choose another --out; pilots are never pooled with a main run")
+
+    def _same_lock(self, path: Path, ours: str | None, theirs: str | None) -> None:
+        """A row keeps what it says of the lock: made before it, it would otherwise pass for one that was made under it."""
+        if ours != theirs:
+            here, there = (f"locked on {day}" if day else "not locked" for day in (ours, theirs))
+            what = f"was made when its promise was {there}; it now is {here}"
+            raise AuditError(what, where=str(path), expected="rows made under one lock", fix="choose another --out: lock first, then run")

@@ -20,6 +20,7 @@ from wm_audit.verdict.composites import Group
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import Floats
 
+_CODES = frozenset(reason.value for reason in Reason)
 _METHODS: tuple[Literal["percentile"], Literal["bca"]] = ("percentile", "bca")
 
 
@@ -55,7 +56,15 @@ class Association:
     def reason(self) -> Reason | None:
         """Why there is no estimate; where no seed is complete because a member is nowhere defined, the member is to blame."""
         nowhere = not np.isfinite(self.group.values).any(axis=(1, 2)).all()
-        return Reason.NULL_MEMBER if self.estimate.value is None and nowhere else self.estimate.reason
+        if self.estimate.value is not None or not nowhere:
+            return self.estimate.reason
+        return Reason.NULL_MEMBER if len(self.group.members) > 1 else self._own_reason()
+
+    def _own_reason(self) -> Reason:
+        """A diagnostic that is defined nowhere has the reason that most of its cells have."""
+        counts = self.missing.get(self.group.name, {})
+        known = sorted((code for code in counts if code in _CODES), key=lambda code: (-counts[code], code))
+        return Reason(known[0]) if known else Reason.NO_FINITE_PAIRS
 
     def to_json(self, capacities: tuple[tuple[int, int], ...], adjusted: float | None) -> dict[str, Any]:
         """The entry of the correlations table; `adjusted` is the p-value after Holm."""

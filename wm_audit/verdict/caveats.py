@@ -19,7 +19,6 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
         BELOW: "every change is smaller than the evaluation noise",
         "fragile": "another reasonable analysis changes the answer",
         "row_missing": "the row is missing",
-        "not_measured": "it was not measured",
     }
 )
 

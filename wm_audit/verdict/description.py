@@ -14,7 +14,8 @@ from wm_audit.verdict.composites import Group, group
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import Floats, Table, measured
 
-_TAU, _POOLED_TAU = "counterfactual_tau", "counterfactual_tau.pooled"
+_TAU = "counterfactual_tau"
+POOLED_TAU = "counterfactual_tau.pooled"  # the published variant, in the details of a row
 
 
 def comparison(groups: Sequence[Group], outcome: Floats, rules: Rules) -> dict[str, Any]:
@@ -55,8 +56,8 @@ def independent_tests(groups: Sequence[Group]) -> dict[str, Any]:
 def point_rule(table: Table, question: str, outcome: Floats, rules: Rules) -> dict[str, Any]:
     """The published rule of H1 or H2: pooled Spearman of the pooled composite against a threshold, without an interval."""
     members = rules.perceptual if question == "H1" else rules.control
-    if any(measured(row, _POOLED_TAU) is not None for row in table.floats()):
-        members = tuple(_POOLED_TAU if member == _TAU else member for member in members)
+    if any(measured(row, POOLED_TAU) is not None for row in table.floats()):
+        members = tuple(POOLED_TAU if member == _TAU else member for member in members)
     item = group(table, question, members, rules)
     found = spearman(item.pooled().ravel(), outcome.ravel(), min_n=rules.min_n, min_distinct=rules.min_distinct)
     reason = None if found.reason is None else found.reason.value

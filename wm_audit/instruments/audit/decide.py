@@ -7,18 +7,65 @@ from typing import Any
 from wm_audit.board import merge, results
 from wm_audit.core import Key, Row
 from wm_audit.instruments.audit.protocol import planned
+from wm_audit.prereg import archive
+from wm_audit.prereg.audit_config import executed_of
+from wm_audit.prereg.claims import EXPLORATORY, Claim, claim_of
+from wm_audit.prereg.promise import Promise
 from wm_audit.verdict import Rules, judge
 
 
-def conclude(folders: Iterable[Path], *, claim: str = "exploratory") -> dict[str, Any]:
+def conclude(folders: Iterable[Path], *, promise: Promise | None = None, configs: Path | None = None) -> dict[str, Any]:
     """Merges the records of all folders and judges them.
 
+    Args:
+        folders: of records.
+        promise: of the records, where the caller holds it.
+        configs: otherwise, the folder in which it is found by its digest; a draft needs none.
+
     Raises:
-        AuditError: records that do not belong together, or none.
+        AuditError: records that do not belong together, or none; a locked promise that is not in `configs`; a run that it refuses.
     """
     records = merge.gather(folders)
     merged = merge.merge(records, planned(records[0][1].config))
+    claim = standing(merged.preregistration, merged.config, promise, configs)
     return document(merged.rows, merged.preregistration, merged.config, merged.environment, missing=merged.missing, claim=claim)
+
+
+def standing(
+    preregistration: Mapping[str, Any], config: Mapping[str, Any], promise: Promise | None = None, configs: Path | None = None
+) -> Claim:
+    """What rows with this header may claim; a draft is exploratory without looking further.
+
+    The lock and the log are read beside the promise, so that a run and a merge elsewhere come to the same.
+
+    Raises:
+        AuditError: a locked promise that is not in `configs`, or as for `claim_of`.
+    """
+    if preregistration["status"] != "locked":
+        return EXPLORATORY
+    found = promise or (archive.need(configs, preregistration["digest"]) if configs else None)
+    return claim_of(found, executed_of(config), preregistration["locked_on"]) if found else EXPLORATORY
+
+
+def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
+    """A results document made anew from its rows, configuration and headers; claim and deviations have checks of their own.
+
+    Raises:
+        AuditError, KeyError, TypeError, ValueError: rows or a configuration that no run writes.
+    """
+    statistics, verdicts = judge([Row.from_json(dict(row)) for row in old["rows"]], Rules.of_promise(old["config"]))
+    present = {Key(**row["key"]) for row in old["rows"]}
+    return results.build(
+        rows=old["rows"],
+        statistics=statistics,
+        verdicts=verdicts,
+        preregistration=old["preregistration"],
+        config=old["config"],
+        environment=old["environment"],
+        claim=old["claim"],
+        missing=[key for key in planned(old["config"]) if key not in present],
+        deviations=old["deviations"],
+    )
 
 
 def document(
@@ -28,10 +75,14 @@ def document(
     environment: Mapping[str, Any],
     *,
     missing: Iterable[Key] = (),
-    claim: str = "exploratory",
+    claim: Claim = EXPLORATORY,
 ) -> dict[str, Any]:
-    """The results of these rows under this configuration."""
-    statistics, verdicts = judge([Row.from_json(dict(row)) for row in rows], Rules.of_promise(config))
+    """The results of these rows under this configuration.
+
+    Judged is the configuration in the order in which it is written: whoever reads the file finds the same lists, in the same
+    order, and sums that were rounded the same way.
+    """
+    statistics, verdicts = judge([Row.from_json(dict(row)) for row in rows], Rules.of_promise(results.ordered(config)))
     return results.build(
         rows=rows,
         statistics=statistics,
@@ -39,6 +90,7 @@ def document(
         preregistration=preregistration,
         config=config,
         environment=environment,
-        claim=claim,
+        claim=claim.label,
+        deviations=[entry.to_json() for entry in claim.deviations],
         missing=missing,
     )

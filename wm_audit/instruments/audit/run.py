@@ -46,8 +46,9 @@ def run_audit(
     folder = folder_of(out)
     wanted = bool(config.executed["training"]["compiled"])
     setting = Setting(config, folder, model, model_digest(model), compiled=is_compiled(wanted=wanted))
+    claim = config.claim()  # what is to be refused is refused before the first cell
     stamp = Stamp(
-        preregistration=config.promise.header(),
+        preregistration=config.promise.header(claim.locked_on),
         config=config.to_json(),
         environment=environment_of(config, compiled=setting.compiled),
         code=code_digest(SOURCES),
@@ -58,6 +59,6 @@ def run_audit(
         outcome = run_grid(grid, store, partial(work, setting), jobs=jobs, shard=shard, resume=resume, prepare=one_thread)
     if outcome.elsewhere or not (outcome.kept or outcome.made):
         return Audit(outcome, None)
-    document = conclude([folder], claim=config.claim())
+    document = conclude([folder], promise=config.promise)
     results.write(out, document)
     return Audit(outcome, document)
