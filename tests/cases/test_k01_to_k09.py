@@ -1,4 +1,4 @@
-"""Things that happened in published statistics code, and what happens here (K01 to K09, K14)."""
+"""Things that happened in published statistics code, and what happens here (K01 to K09, K14, K27)."""
 
 import math
 from itertools import permutations
@@ -15,8 +15,10 @@ from wm_audit.stats import (
     holm,
     kendall_tau_b,
     permutation_test,
+    reliability,
     spearman,
     t_approximation,
+    wilson,
 )
 
 NAN, INF = math.nan, math.inf
@@ -128,3 +130,22 @@ def test_k14_values_on_every_edge_fall_into_a_bin() -> None:
         assert sum(one.n for one in calibration.bins) == calibration.n == len(values)
         dispersion = dispersion_error(values, np.ones(len(values)), 10)
         assert sum(one.n for one in dispersion.bins) == dispersion.n == len(values)
+
+
+def test_k27_one_model_evaluated_ten_times_is_no_ten_models() -> None:
+    """SimplerEnv#108: one checkpoint scored 16% to 40% at 25 trials. Noise alone has a reliability near 0, and skill has not."""
+    noise: list[float] = []
+    skill: list[float] = []
+    for case in range(60):
+        trials = stream(case, "k27").uniform((10, 1, 25))
+        rate = np.linspace(0.05, 0.95, 10)[:, None, None]
+        for found, chance in ((noise, np.full_like(rate, 0.28)), (skill, rate)):
+            value = reliability((trials < chance).astype(np.float64)).value
+            assert value is not None
+            found.append(value)
+    assert np.median(noise) < 0.25
+    assert min(skill) > 0.75
+    successes = (stream(27, "k27").uniform((400, 25)) < 0.28).sum(axis=1)
+    bounds = [wilson(int(k), 25).bounds for k in successes]
+    assert np.ptp(successes) >= 6  # 16% to 40% are 4 to 10 of 25
+    assert np.mean([pair is not None and pair[0] <= 0.28 <= pair[1] for pair in bounds]) > 0.92

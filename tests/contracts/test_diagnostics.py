@@ -137,8 +137,10 @@ def test_a_missing_capability_has_a_reason(diagnostic: Diagnostic) -> None:
     assert (found.unit, found.orientation) == (diagnostic.unit, diagnostic.orientation)
 
 
-def test_the_batch_moves_nothing_but_rounding(diagnostic: Diagnostic, able: Evidence) -> None:
-    other, found = diagnostic.measure(evidence(Able(), batch=5)), diagnostic.measure(able)
+@pytest.mark.parametrize("batch", [1, 7, 64])
+def test_k13_the_batch_moves_nothing_but_rounding(batch: int, diagnostic: Diagnostic, able: Evidence) -> None:
+    """torchmetrics#1620: a distance changed with the batch size."""
+    other, found = diagnostic.measure(evidence(Able(), batch=batch)), diagnostic.measure(able)
     assert (other.reason, other.n, other.n_dropped) == (found.reason, found.n, found.n_dropped)
     if found.value is not None:
         assert other.value == pytest.approx(found.value, rel=1e-4, abs=1e-7)

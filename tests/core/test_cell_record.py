@@ -34,8 +34,8 @@ def test_a_record_comes_back(tmp_path: Path) -> None:
     assert list(strict_json.load(path)) == ["schema", "resume_key", "preregistration", "config", "environment", "row", "sha256"]
 
 
-def test_every_cut_and_every_changed_byte_is_refused(tmp_path: Path) -> None:
-    """K41."""
+def test_k41_every_cut_and_every_changed_byte_is_refused(tmp_path: Path) -> None:
+    """verifiers#803: a line torn by a crash was resumed over."""
     path = write_record(tmp_path, RECORD)
     whole = path.read_bytes()
     cuts = [whole[:place] for place in range(len(whole))]

@@ -103,8 +103,8 @@ def test_children_do_not_advance_their_parent() -> None:
     assert parent.child("act", 3).words(2).tolist() == stream(*child.name).words(2).tolist()
 
 
-def test_fresh_processes_agree() -> None:
-    """K34: nothing is inherited from a parent, so workers can neither share nor shift numbers."""
+def test_k34_fresh_processes_agree() -> None:
+    """CenterNet#233: nothing is inherited from a parent, so workers can neither share nor shift numbers."""
     code = "from wm_audit.core import stream; print(stream(20, 'collect', 'pixel_nav', 0).words(3).tolist())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(WORDS)

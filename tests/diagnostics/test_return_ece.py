@@ -77,7 +77,7 @@ def test_shifted_real_rewards_are_caught(model: Make, evidence: Make, world: Any
     assert value(return_ece.measure(evidence(model("oracle", world), segments=shifted))) > 0.1
 
 
-def test_K20_a_silent_head_is_heard_where_there_is_reward(model: Make, evidence: Make, make_world: Make) -> None:
+def test_k20_a_silent_head_is_heard_where_there_is_reward(model: Make, evidence: Make, make_world: Make) -> None:
     """Reward in a small share of segments: silence is nearly calibrated overall and 100% wrong where it matters."""
     world = make_world(sparse=True)
     segments = world.segments(n=600)
@@ -119,7 +119,7 @@ def test_dense_reward_makes_both_questions_one(model: Make, evidence: Make, worl
     assert return_ece.measure(found).value == return_ece.measure_rewarded(found).value
 
 
-def test_K14_every_segment_is_in_a_bin(model: Make, evidence: Make, world: Any) -> None:
+def test_k14_every_segment_is_in_a_bin(model: Make, evidence: Make, world: Any) -> None:
     """Returns at both ends of their range, and many equal ones: the bins' counts sum to n, for every member."""
     segments = world.segments(n=30)
     ends = np.repeat([[0.0], [200.0], [100.0]], 10, axis=0)

@@ -74,7 +74,7 @@ def test_the_batch_moves_matrix_products_by_rounding_only(batch: int, model: Mak
         assert np.allclose(found, expected, rtol=0.0, atol=3e-6)
 
 
-def test_K13_a_segment_is_predicted_the_same_in_any_company(model: Make, evidence: Make, world: Any) -> None:
+def test_k13_a_segment_is_predicted_the_same_in_any_company(model: Make, evidence: Make, world: Any) -> None:
     """Under one locked batch, bit for bit: alone, among 7, among 24."""
     dense, segments = model("dense", world), world.segments()
     whole = fields_of(evidence(dense, segments=segments))[:-1]

@@ -49,7 +49,7 @@ def test_is_symmetric_bounded_and_one_for_equal_images(seed: int) -> None:
 
 
 @pytest.mark.parametrize("brightness", [0.03, 1.0])
-def test_K10_the_same_pair_as_bytes_and_as_fractions_agrees(brightness: float) -> None:
+def test_k10_the_same_pair_as_bytes_and_as_fractions_agrees(brightness: float) -> None:
     first, second = (np.round(255 * brightness * item).astype(np.uint8) for item in pair(1))
     bytes_ = ssim(first, second, data_range=255.0)
     fractions = ssim(first.astype(np.float32) / np.float32(255), second.astype(np.float32) / np.float32(255), data_range=1.0)

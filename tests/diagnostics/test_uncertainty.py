@@ -60,17 +60,17 @@ def test_lead_member_only_is_caught(model: Make, evidence: Make, world: Any) -> 
         assert numbers == pytest.approx([numbers[0]] * 3, abs=1e-3)
 
 
-def test_K15_one_member_has_no_dispersion(model: Make, evidence: Make, world: Any) -> None:
+def test_k15_one_member_has_no_dispersion(model: Make, evidence: Make, world: Any) -> None:
     found = evidence(model("walker", world, drift=(1.0,)))
     assert {measure(found).reason for measure in ALL} == {Reason.SINGLE_MEMBER}
 
 
-def test_K15_copies_of_one_member_are_not_an_agreement(model: Make, evidence: Make, world: Any) -> None:
+def test_k15_copies_of_one_member_are_not_an_agreement(model: Make, evidence: Make, world: Any) -> None:
     found = evidence(model("oracle", world, drift=(0.0, 0.0, 0.0)))
     assert {measure(found).reason for measure in ALL} == {Reason.IDENTICAL_MEMBERS}
 
 
-def test_K15_saturated_members_are_told_from_copies(model: Make, evidence: Make, world: Any) -> None:
+def test_k15_saturated_members_are_told_from_copies(model: Make, evidence: Make, world: Any) -> None:
     """States differ, but every member draws white and promises the same: the dispersion of this probe is zero."""
     walker = model("walker", world, drift=(0.5, 1.0))
     draw = walker.decode

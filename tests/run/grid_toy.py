@@ -124,7 +124,9 @@ def prepare() -> None:
 
 
 def asks(cells: tuple[Cell, ...], emit: Emit) -> None:
-    """Fails in a worker that was not prepared."""
+    """Fails in a worker that was not prepared, or that knows what its parent held."""
     if "prepared" not in sys.modules:
         raise AssertionError("not prepared")
+    if "inherited" in sys.modules:
+        raise AssertionError("forked")
     work(cells, emit)

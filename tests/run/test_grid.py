@@ -26,8 +26,10 @@ Grid = Callable[..., tuple[Outcome, str]]
 Contents = Callable[[Path], dict[str, bytes]]
 
 
-def test_jobs_and_shards_give_the_same_bytes(tmp_path: Path, toy: ModuleType, grid: Grid, contents: Contents, finished: Path) -> None:
-    """K33, K34: one worker, two workers, and two shards in either order."""
+def test_k33_k34_jobs_and_shards_give_the_same_bytes(
+    tmp_path: Path, toy: ModuleType, grid: Grid, contents: Contents, finished: Path
+) -> None:
+    """One worker, two workers, and two shards in either order."""
     expected = contents(finished)
     assert set(expected) == {file_name(cell.key) for cell in toy.cells()}
     grid(tmp_path / "two", jobs=2)
@@ -42,7 +44,11 @@ def test_jobs_and_shards_give_the_same_bytes(tmp_path: Path, toy: ModuleType, gr
         assert contents(tmp_path / name) == expected
 
 
-def test_rows_are_made_with_one_thread_in_prepared_workers(tmp_path: Path, toy: ModuleType, grid: Grid) -> None:
+def test_k33_workers_are_spawned_prepared_and_have_one_thread(
+    tmp_path: Path, toy: ModuleType, grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pytorch#17199: a forked child inherits the locks of threads that it has not. What this process holds, a worker must not find."""
+    monkeypatch.setitem(sys.modules, "inherited", sys)
     before = os.environ.get("OMP_NUM_THREADS")
     outcome, _ = grid(tmp_path, toy.asks, prepare=toy.prepare, jobs=2)
     assert not outcome.failed
@@ -202,8 +208,10 @@ def test_a_worker_that_dies_twice_fails_only_its_open_cells(tmp_path: Path, toy:
     assert {failure.key.seed for failure in outcome.failed} == {1}
 
 
-def test_a_changed_input_or_source_is_never_answered_from_the_cache(toy: ModuleType, grid: Grid, contents: Contents, copied: Path) -> None:
-    """K41."""
+def test_k41_a_changed_input_or_source_is_never_answered_from_the_cache(
+    toy: ModuleType, grid: Grid, contents: Contents, copied: Path
+) -> None:
+    """lm-evaluation-harness#4063: model B was reported with the answers of model A."""
     before = contents(copied)
     other = replace(toy.STAMP, code="sha256:" + "3" * 64)
     with Store(copied, other) as store:
@@ -242,8 +250,8 @@ def test_adding_seeds_keeps_the_old_cells_and_gives_the_bytes_of_one_run(
     assert contents(tmp_path / "grown") == contents(tmp_path / "once")
 
 
-def test_a_record_cut_at_any_byte_is_run_again(toy: ModuleType, contents: Contents, grid: Grid, copied: Path) -> None:
-    """K41: the reader refuses cuts (at every byte in the tests of records); the run makes the cell again."""
+def test_k41_a_record_cut_at_any_byte_is_run_again(toy: ModuleType, contents: Contents, grid: Grid, copied: Path) -> None:
+    """verifiers#803: the reader refuses cuts (at every byte in the tests of records); the run makes the cell again."""
     before = contents(copied)
     cell = toy.cells()[0]
     path = copied / file_name(cell.key)
@@ -263,8 +271,8 @@ def test_a_record_cut_at_any_byte_is_run_again(toy: ModuleType, contents: Conten
     assert contents(copied) == before
 
 
-def test_refusals_name_the_place_and_change_nothing(toy: ModuleType, grid: Grid, contents: Contents, copied: Path) -> None:
-    """K40: a folder of another run, environment, promise or grid."""
+def test_k40_refusals_name_the_place_and_change_nothing(toy: ModuleType, grid: Grid, contents: Contents, copied: Path) -> None:
+    """A folder of another run, environment, promise or grid."""
     before = contents(copied)
     locked = {**toy.STAMP.preregistration, "status": "locked", "digest": "sha256:" + "5" * 64}
     other_torch = {"digest": "sha256:" + "6" * 64, "torch": "2.14"}

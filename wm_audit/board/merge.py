@@ -110,12 +110,17 @@ _ABSENT = "nothing"
 
 
 def _difference(one: Any, two: Any, place: str = "") -> tuple[str, Any, Any] | None:
-    """The first place, in the order of names, where two JSON values differ."""
+    """The first place, in the order of names, where two JSON values differ; a digest only where what it covers is equal."""
     if isinstance(one, Mapping) and isinstance(two, Mapping):
-        steps = [(name, one.get(name, _ABSENT), two.get(name, _ABSENT)) for name in sorted({*one, *two})]
+        steps = [(name, one.get(name, _ABSENT), two.get(name, _ABSENT)) for name in sorted({*one, *two}, key=_told)]
     elif isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
         steps = [(str(index), here, there) for index, (here, there) in enumerate(zip(one, two, strict=True))]
     else:
         return None if one == two and type(one) is type(two) else (place, one, two)
     found = (_difference(here, there, place + pointer(name)) for name, here, there in steps)
     return next((item for item in found if item), None)
+
+
+def _told(name: str) -> tuple[bool, str]:
+    """A digest says that something differs, the other members what."""
+    return name == "digest", name

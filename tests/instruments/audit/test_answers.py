@@ -7,6 +7,7 @@ import pytest
 
 from wm_audit.board import results
 from wm_audit.core import Key, Reason, Row
+from wm_audit.models.dreamer_lite import KL_RULE
 
 pytestmark = pytest.mark.xdist_group("tiny audit")  # one reference run for all of them
 
@@ -56,7 +57,7 @@ def test_the_null_lever_changes_nothing(rows: dict[Key, Row]) -> None:
         assert rows[key].details["returns"] == whole.details["returns"]
 
 
-def test_int8_rows_say_what_was_compressed(rows: dict[Key, Row]) -> None:
+def test_k36_int8_rows_say_what_was_compressed(rows: dict[Key, Row]) -> None:
     for key in (key for key in rows if key.compression == "int8"):
         details = rows[key].details
         assert "integer" in details["engine"]
@@ -65,12 +66,13 @@ def test_int8_rows_say_what_was_compressed(rows: dict[Key, Row]) -> None:
         assert details["size_bytes"] < rows[Key(key.env, key.hidden, key.embed, key.seed)].details["size_bytes"]
 
 
-def test_float_rows_carry_their_repetition_and_every_row_its_data(rows: dict[Key, Row]) -> None:
+def test_k18_k31_float_rows_carry_their_repetition_and_rule_and_every_row_its_data(rows: dict[Key, Row]) -> None:
     for key, row in rows.items():
         assert row.manifest["dataset"].startswith("sha256:")
         if key.arm == "trained" and key.compression == "none":
             assert all(item.repeat is not None for item in row.diagnostics.values() if item.value is not None)
             assert len(row.details["training"]["active_units"]) == 3
+            assert row.details["training"]["kl_rule"] == KL_RULE
 
 
 def test_the_random_policy_has_a_return_and_nothing_else(rows: dict[Key, Row]) -> None:

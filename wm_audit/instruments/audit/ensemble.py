@@ -13,7 +13,7 @@ from wm_audit.deploy import load_model, save_model
 from wm_audit.instruments.audit.protocol import Setting
 from wm_audit.instruments.audit.resolve import family
 from wm_audit.models import Task
-from wm_audit.models.dreamer_lite import DreamerLite
+from wm_audit.models.dreamer_lite import KL_RULE, DreamerLite
 from wm_audit.models.protocol import WorldModel
 from wm_audit.train import Settings, compiled, fit
 
@@ -46,6 +46,7 @@ def ensemble(setting: Setting, key: Key, data: Dataset, name: str, note: Note) -
     report = fit(learner, replay, settings, source, tick=lambda step: note(f"training {step}/{settings.steps}"))
     model, training = _checked(learner.trained(), setting.model), asdict(report)
     if isinstance(model, DreamerLite):
+        training["kl_rule"] = KL_RULE  # the same number of free nats means something else under another rule
         save_model(folder, model)
         write_atomic(folder / "training.json", strict_json.dumps(training))
     return Ensemble(model, training)

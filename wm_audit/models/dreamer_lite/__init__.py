@@ -2,6 +2,7 @@
 
 from wm_audit.models.dreamer_lite.build import build
 from wm_audit.models.dreamer_lite.config import Config
+from wm_audit.models.dreamer_lite.loss import KL_RULE
 from wm_audit.models.dreamer_lite.model import DreamerLite, Trainable
 
-__all__ = ["Config", "DreamerLite", "Trainable", "build"]
+__all__ = ["KL_RULE", "Config", "DreamerLite", "Trainable", "build"]
