@@ -1,5 +1,6 @@
 """The lock command: create once, show in sentences, check with an authority of the test's own."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from wm_audit.cli import lock
+from wm_audit.prereg.lock import read_lock
+from wm_audit.prereg.promise import load_promise
+from wm_audit.run.provenance import code_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 POWER = (
@@ -51,12 +55,16 @@ def test_a_promise_is_locked_once_and_checked(promise: Path, capsys: Capture) ->
     assert create(promise) == 2
     assert "is there already" in capsys.readouterr().err
     assert lock.main(["check", str(promise)]) == 0
+    assert lock.main(["check", str(promise), "--strict"]) == 1
     shown = capsys.readouterr().out
     assert "PASS          self: self-attested" in shown
     assert "CANNOT CHECK  commit" in shown
     promise.write_text(promise.read_text(encoding="utf-8").replace("margin: 0.4 ", "margin: 0.3 "), encoding="utf-8")
+    assert lock.main(["check", str(promise)]) == 1
+    assert "FAIL          lock: " in capsys.readouterr().out
+    promise.with_name("preregistration.lock.json").write_text("{}", encoding="utf-8")
     assert lock.main(["check", str(promise)]) == 2
-    assert "its lock names" in capsys.readouterr().err
+    assert "is no lock" in capsys.readouterr().err
 
 
 def test_the_draft_of_the_project_is_not_locked_and_shown_in_sentences(capsys: Capture) -> None:
@@ -77,6 +85,68 @@ def test_a_main_result_under_another_promise_forbids_it(promise: Path, capsys: C
     (promise.parent / "results_x.json").write_text("[]", encoding="utf-8")
     assert create(promise) == 2
     assert not promise.with_name("preregistration.lock.json").exists()
+
+
+def write_result(promise: Path, digest: str, mode: str = "main") -> None:
+    document = {"config": {"mode": mode}, "preregistration": {"digest": digest}}
+    (promise.parent / "results_x.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_main_results_of_superseded_promises_are_no_hindrance_and_a_main_run_is_no_pilot(promise: Path, capsys: Capture) -> None:
+    """Version 2 supersedes 1, which supersedes 0; calling the main run of 0 a pilot does not do."""
+    text = promise.read_text(encoding="utf-8")
+    folder = promise.parent / "superseded"
+    folder.mkdir()
+    digests = [load_promise(promise).digest]
+    (folder / "v0.yaml").write_text(text, encoding="utf-8")
+    one = text.replace("version: 0", "version: 1").replace("supersedes: null", f"supersedes: {digests[0]}")
+    (folder / "v1.yaml").write_text(one, encoding="utf-8")
+    digests.append(load_promise(folder / "v1.yaml").digest)
+    write_result(promise, digests[0])
+    two = text.replace("version: 0", "version: 2")
+    promise.write_text(two.replace("pilots: []", f'pilots: ["{digests[0]}"]'), encoding="utf-8")
+    assert create(promise) == 2
+    assert "name it under supersedes" in capsys.readouterr().err
+    assert not promise.with_name("preregistration.lock.json").exists()
+    promise.write_text(two.replace("supersedes: null", f"supersedes: {digests[1]}"), encoding="utf-8")
+    assert create(promise) == 0
+
+
+def test_a_pilot_is_no_main_result(promise: Path) -> None:
+    write_result(promise, "sha256:" + "1" * 64, mode="pilot")
+    assert create(promise) == 0
+
+
+def test_main_results_are_looked_for_where_runs_put_them(promise: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A main run writes to scratch unless told otherwise."""
+    monkeypatch.chdir(promise.parent)
+    (promise.parent / "scratch").mkdir()
+    write_result(promise, "sha256:" + "1" * 64)
+    (promise.parent / "results_x.json").rename(promise.parent / "scratch" / "results_x.json")
+    assert lock.main(["create", str(promise)]) == 2
+    assert "scratch/results_x.json: is a main result" in capsys.readouterr().err
+
+
+def test_the_lock_says_which_sources_were_there(promise: Path) -> None:
+    create(promise)
+    found = read_lock(promise.with_name("preregistration.lock.json"))
+    assert found.code_version == code_digest(("wm_audit",), without=("wm_audit.cli", "wm_audit.board"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--canonical"],
+        ["create", "--strict"],
+        ["show", "--results", "x"],
+        ["show", "--timestamp-token", "x", "--tsa-certificate", "y"],
+    ],
+)
+def test_an_option_of_another_action_is_wrong_usage(promise: Path, arguments: list[str], capsys: Capture) -> None:
+    assert lock.main([arguments[0], str(promise), *arguments[1:]]) == 3
+    line = capsys.readouterr().err
+    assert "belongs to" in line
+    assert len(line.strip().splitlines()) == 1
 
 
 def test_a_commit_is_evidence(promise: Path, capsys: Capture) -> None:

@@ -11,6 +11,7 @@ from wm_audit.core import AuditError
 from wm_audit.instruments.audit.decide import standing
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import load_config
+from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import create, lock_of, lock_path, read_lock
 from wm_audit.prereg.promise import Promise, load_promise
 
@@ -50,7 +51,7 @@ def promise(tmp_path: Path, locked: str) -> Promise:
 
 
 def lock(promise: Promise, *ran: tuple[str, str]) -> Path:
-    return create(promise, locked_on=DAY, code_version="0.1.0", ran=ran)
+    return create(promise, locked_on=DAY, code_version="sha256:" + "c" * 64, ran=ran)
 
 
 def test_a_lock_is_read_back_as_it_was_written(promise: Promise) -> None:
@@ -101,6 +102,7 @@ def test_main_results_under_another_promise_forbid_the_lock(promise: Promise) ->
         ("digest", "sha256:12"),
         ("locked_on", "2031-02-30"),
         ("code_version", 1),
+        ("code_version", "0.1.0"),
         ("time_evidence", [{"kind": "oath"}]),
         ("time_evidence", [{"kind": "rfc3161", "token": 1, "certificate": ""}]),
     ],
@@ -118,10 +120,24 @@ def test_a_superseded_promise_is_found_by_its_digest(promise: Promise, tmp_path:
     (tmp_path / "superseded").mkdir()
     Path(promise.where).rename(tmp_path / "superseded" / "preregistration_0.yaml")
     Path(promise.where).write_text(locked.replace("version: 0", "version: 1"), encoding="utf-8")
-    assert archive.need(tmp_path, old).where.endswith("superseded/preregistration_0.yaml")
+    assert archive.need(tmp_path, old, {}).where.endswith("superseded/preregistration_0.yaml")
     assert archive.find(tmp_path, "sha256:" + "0" * 64) is None
-    with pytest.raises(AuditError, match="no promise there has the digest"):
-        archive.need(tmp_path, "sha256:" + "0" * 64)
+
+
+def test_a_promise_that_is_nowhere_is_named_by_the_nearest_one(promise: Promise, tmp_path: Path, locked: str) -> None:
+    """The nearest is the one with the fewest differences, not the first that is near."""
+    (tmp_path / "superseded").mkdir()
+    one = locked.replace("version: 0", "version: 1")
+    (tmp_path / "superseded" / "v1.yaml").write_text(one, encoding="utf-8")
+    (tmp_path / "ran.yaml").write_text(one.replace("margin: 0.4 ", "margin: 0.5 "), encoding="utf-8")
+    ran = load_promise(tmp_path / "ran.yaml")
+    with pytest.raises(AuditError, match="no promise there has the digest") as caught:
+        archive.need(tmp_path, ran.digest, exact(ran.data))
+    line = str(caught.value)
+    assert "superseded/v1.yaml: hypotheses[0].margin is 0.5 in the results, 0.4, as promised here" in line
+    assert "--configs" in line
+    assert "\n" not in line
+    assert archive.nearest(tmp_path / "superseded", exact(ran.data)) is None
 
 
 def test_only_a_locked_promise_with_its_lock_run_whole_is_confirmatory(with_promise: Write, locked: str, text: str) -> None:

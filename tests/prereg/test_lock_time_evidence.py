@@ -44,7 +44,7 @@ def promise(tmp_path: Path, text: str) -> Promise:
     path.parent.mkdir()
     path.write_text(text.replace("status: draft", "status: locked").replace("power: null\n", POWER), encoding="utf-8")
     found = load_promise(path)
-    create(found, locked_on=date(2031, 2, 3), code_version="0.1.0", ran=())
+    create(found, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
     return found
 
 
@@ -81,7 +81,7 @@ def test_an_older_commit_says_nothing_about_another_lock(promise: Promise, git: 
     path.write_text(path.read_text(encoding="utf-8").replace("margin: 0.4 ", "margin: 0.7 "), encoding="utf-8")
     lock_path(path).unlink()
     again = load_promise(path)
-    create(again, locked_on=date(2030, 1, 1), code_version="0.1.0", ran=())
+    create(again, locked_on=date(2030, 1, 1), code_version="sha256:" + "c" * 64, ran=())
     assert told(again)["commit"].state == "unknown"
     git("add", ".")
     git("commit", "-qm", "lock again")
@@ -154,7 +154,7 @@ def stamp(tmp_path: Path, promise: Promise) -> Callable[[int], tuple[Path, Path]
 
 
 def held(promise: Promise, entry: dict[str, str]) -> Finding:
-    lock = Lock(promise.version, promise.digest, "2031-02-03", "0.1.0", ({"kind": "self"}, entry))
+    lock = Lock(promise.version, promise.digest, "2031-02-03", "sha256:" + "c" * 64, ({"kind": "self"}, entry))
     return findings(promise, lock)[-1]
 
 

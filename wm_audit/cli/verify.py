@@ -31,6 +31,10 @@ _EXAMPLES = """  python -m experiments.verify leaderboard/results_pixel_nav_pilo
   python -m experiments.verify results.json --rerun 2       minutes to hours: trains"""
 
 
+_NEAR = 2
+"""Fields in which a promise may differ from what ran and still be taken for the one that was changed since."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Parses the command line and verifies; returns the exit code."""
     parser = Parser("verify", _DESCRIPTION, _EXAMPLES)
@@ -77,7 +81,7 @@ def _find(document: Mapping[str, Any], named: Promise | None) -> Promised:
     digest, configs = document["preregistration"]["digest"], ROOT / "configs"
     try:
         promise = named or archive.find(configs, digest)
-        if promise is None and (near := archive.nearest(configs, executed_of(document["config"]))):
+        if promise is None and (near := archive.nearest(configs, executed_of(document["config"]), most=_NEAR)):
             return Promised(near[0], f"{digest}, which {near[0].where} no longer means: {near[1]}")
     except AuditError as error:
         return Promised(None, error.line(), broken=True)

@@ -7,7 +7,7 @@ The promise itself stays untouched: the lock never lies inside what it locks.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -30,7 +30,7 @@ class Lock:
     Attributes:
         version, digest: of the promise.
         locked_on: the day on which its author says it was locked, YYYY-MM-DD.
-        code_version: of this project, when it was locked.
+        code_version: digest of the sources that can move a number, when it was locked.
         time_evidence: what was attached; a commit or a signature is found in git and need not be.
     """
 
@@ -64,9 +64,9 @@ def read_lock(path: Path) -> Lock:
         )
     for name, good, expected in (
         ("version", type(entry["version"]) is int and entry["version"] >= 0, "a version number"),
-        ("digest", isinstance(entry["digest"], str) and bool(_DIGEST.fullmatch(entry["digest"])), "sha256: and 64 digits"),
+        ("digest", _is_digest(entry["digest"]), "sha256: and 64 digits"),
         ("locked_on", _is_day(entry["locked_on"]), "a date, YYYY-MM-DD"),
-        ("code_version", isinstance(entry["code_version"], str), "a text"),
+        ("code_version", _is_digest(entry["code_version"]), "sha256: and 64 digits"),
         ("time_evidence", _is_evidence(entry["time_evidence"]), f"a list of {', '.join(_EVIDENCE)}"),
     ):
         if not good:
@@ -84,9 +84,10 @@ def lock_of(promise: Promise) -> Lock | None:
     if not path.exists():
         return None
     lock = read_lock(path)
-    if (lock.version, lock.digest) != (promise.version, promise.digest):
+    problem = mismatch(lock, promise)
+    if problem:
         raise AuditError(
-            f"means {promise.digest} as version {promise.version}, its lock names {lock.digest} as version {lock.version}",
+            problem,
             where=promise.where,
             expected="the promise that was locked",
             fix="restore it; a new version is a new file that names this one under supersedes",
@@ -94,16 +95,30 @@ def lock_of(promise: Promise) -> Lock | None:
     return lock
 
 
+def mismatch(lock: Lock, promise: Promise) -> str:
+    """How a promise is not the one that a lock names; empty where it is."""
+    if (lock.version, lock.digest) == (promise.version, promise.digest):
+        return ""
+    return f"means {promise.digest} as version {promise.version}, its lock names {lock.digest} as version {lock.version}"
+
+
 def create(
-    promise: Promise, *, locked_on: date, code_version: str, ran: Iterable[tuple[str, str]], token: Mapping[str, Any] | None = None
+    promise: Promise,
+    *,
+    locked_on: date,
+    code_version: str,
+    ran: Iterable[tuple[str, str]],
+    superseded: Collection[str] = (),
+    token: Mapping[str, Any] | None = None,
 ) -> Path:
     """Locks a promise.
 
     Args:
         promise: its status is `locked` and its power table is there.
         locked_on: today.
-        code_version: of this project.
+        code_version: digest of this project's sources.
         ran: name and promise digest of every main result that exists.
+        superseded: digests of the promises that this one supersedes.
         token: RFC 3161 evidence made elsewhere, if any.
 
     Returns:
@@ -124,12 +139,16 @@ def create(
             "is there already", where=str(path), expected="no lock", fix="a new version is a new file that supersedes this one"
         )
     for name, digest in ran:
-        if digest not in (promise.digest, promise.data["supersedes"], *promise.data["pilots"]):
-            fix = "lock before the main run; to change a promise afterwards, log a deviation"
+        if digest != promise.digest and digest not in superseded:
+            fix = "name it under supersedes; to change a promise after its main run, log a deviation instead"
             raise AuditError(f"is a main result under {digest}", where=name, expected=f"none but under {promise.digest}", fix=fix)
     evidence: tuple[Mapping[str, Any], ...] = ({"kind": "self"}, *([token] if token else []))
     write_atomic(path, Lock(promise.version, promise.digest, locked_on.isoformat(), code_version, evidence).text())
     return path
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and bool(_DIGEST.fullmatch(value))
 
 
 def _is_day(value: Any) -> bool:

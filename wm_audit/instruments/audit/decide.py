@@ -43,8 +43,9 @@ def standing(
     """
     if preregistration["status"] != "locked":
         return EXPLORATORY
-    found = promise or (archive.need(configs, preregistration["digest"]) if configs else None)
-    return claim_of(found, executed_of(config), preregistration["locked_on"]) if found else EXPLORATORY
+    executed = executed_of(config)
+    found = promise or (archive.need(configs, preregistration["digest"], executed) if configs else None)
+    return claim_of(found, executed, preregistration["locked_on"]) if found else EXPLORATORY
 
 
 def recompute(old: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""Claim, deviations and day of the lock are the same bytes wherever shards are merged: they are read from files."""
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wm_audit.board import results
+from wm_audit.board.verification import promised
+from wm_audit.board.verification.check import State
+from wm_audit.board.verification.promised import Promised
+from wm_audit.board.verification.subject import Subject
+from wm_audit.cli import merge
+from wm_audit.core import strict_json
+from wm_audit.core.record import Record, seal, write_record
+from wm_audit.instruments.audit.decide import conclude
+from wm_audit.prereg.audit_config import AuditConfig, load_config
+from wm_audit.prereg.deviations import load_deviations
+from wm_audit.prereg.lock import create, lock_of
+from wm_audit.prereg.promise import Promise, load_promise
+
+ROOT = Path(__file__).resolve().parents[3]
+POWER = (
+    "power:\n  intra_seed_correlation: 0.5\n  source: assumed\n  table:\n"
+    "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
+)
+LOG = """deviations:
+  - id: D1
+    promise: DIGEST
+    field: training.batch
+    planned: 4
+    done: 8
+    reason: unforeseen_event
+    outcomes_seen: before
+    severity: none
+    original_result: cannot be computed
+    date: "2031-02-04"
+    commit: "0123abc"
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> AuditConfig:
+    """A run with one logged deviation from a locked promise, both in a folder of their own."""
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    text = (ROOT / "configs" / "preregistration.yaml").read_text(encoding="utf-8").replace("status: draft", "status: locked")
+    path = folder / "preregistration.yaml"
+    path.write_text(re.sub(r"power: null[^\n]*\n", POWER, text), encoding="utf-8")
+    promise = load_promise(path)
+    create(promise, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
+    (folder / "deviations.yaml").write_text(LOG.replace("DIGEST", promise.digest), encoding="utf-8")
+    (folder / "run.yaml").write_text("name: run\nmode: main\ntraining: {batch: 8}\n", encoding="utf-8")
+    return load_config(folder / "run.yaml")
+
+
+@pytest.fixture
+def shards(config: AuditConfig, tmp_path: Path) -> list[Path]:
+    """Two folders of records, the published pilot's rows as if they had been made by this run."""
+    document = results.read(ROOT / "leaderboard" / "results_pixel_nav_pilot.json")
+    header = config.promise.header(config.claim().locked_on)
+    executed = strict_json.loads(strict_json.canonical(config.to_json()), where="config")
+    folders = [tmp_path / f"shard{index}.cells" for index in range(2)]
+    planned = [row for row in document["rows"] if row["key"]["compression"] == "none"][:6]
+    for place, row in enumerate(planned):
+        record = Record("sha256:" + "d" * 64, header, executed, document["environment"], seal(row))
+        write_record(folders[place % 2], record)
+    return folders
+
+
+def test_run_and_merge_say_the_same_in_any_order(config: AuditConfig, shards: list[Path], tmp_path: Path) -> None:
+    here = conclude(shards, promise=config.promise)
+    assert (here["claim"], here["preregistration"]["locked_on"]) == ("confirmatory_with_deviations", "2031-02-03")
+    assert [item["id"] for item in here["deviations"]] == ["D1"]
+    assert {item["claim"] for item in here["verdicts"]} == {"confirmatory_with_deviations"}
+    out = tmp_path / "merged.json"
+    for order in (shards, shards[::-1]):
+        assert merge.main([*map(str, order), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 2  # partial
+        assert out.read_text(encoding="utf-8") == strict_json.dumps(here)
+
+
+def test_a_superseded_promise_still_judges_its_run(config: AuditConfig, shards: list[Path], tmp_path: Path) -> None:
+    before = strict_json.dumps(conclude(shards, promise=config.promise))
+    configs = tmp_path / "configs"
+    (configs / "superseded").mkdir()
+    for name in ("preregistration.yaml", "preregistration.lock.json"):
+        (configs / name).rename(configs / "superseded" / name.replace("preregistration", "version_0"))
+    assert strict_json.dumps(conclude(shards, configs=configs)) == before
+
+
+def test_without_its_promise_nothing_is_claimed_and_nothing_written(
+    shards: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "merged.json"
+    assert merge.main([*map(str, shards), "--out", str(out)]) == 2
+    line = capsys.readouterr().err
+    assert "--configs" in line
+    assert len(line.strip().splitlines()) == 1
+    assert not out.exists()
+
+
+def checked(document: dict[str, Any], promise: Promise) -> dict[str, State]:
+    """What the verifier says of promise, deviations and claim."""
+    read = Subject(Path("results.json"), strict_json.dumps(document), document, None)
+    found = Promised(promise, "", lock_of(promise), load_deviations(promise))
+    return {
+        check.name: check.state for check in (promised.lock(read, found), promised.deviations(read, found), promised.claims(read, found))
+    }
+
+
+def test_the_verifier_gives_the_claim_that_the_run_gave(config: AuditConfig, shards: list[Path]) -> None:
+    here = conclude(shards, promise=config.promise)
+    assert set(checked(here, config.promise).values()) == {State.PASS}
+    unlogged = checked(here | {"deviations": []}, config.promise)
+    assert (unlogged["deviations"], unlogged["claims"]) == (State.FAIL, State.PASS)
+
+
+def test_rows_made_before_the_lock_verify_as_exploratory_alone(config: AuditConfig, shards: list[Path]) -> None:
+    here = conclude(shards, promise=config.promise)
+    late = here | {"preregistration": here["preregistration"] | {"locked_on": None}}
+    assert checked(late, config.promise)["claims"] is State.FAIL
+    honest = late | {"claim": "exploratory", "verdicts": [item | {"claim": "exploratory"} for item in late["verdicts"]]}
+    assert set(checked(honest, config.promise).values()) == {State.PASS}
+    forged = here | {"preregistration": here["preregistration"] | {"locked_on": "2030-01-01"}}
+    assert checked(forged, config.promise)["lock"] is State.FAIL
