@@ -32,6 +32,7 @@ def products_per_row() -> int:
 
 
 def measure() -> Report:
+    """A search beside a matrix product of the same machine, in alternating rounds."""
     torch.set_num_threads(1)
     planner, left, right = model(), torch.rand(SIDE, SIDE), torch.rand(SIDE, SIDE)
     score = model_score(planner, planner.initial(STARTS), discount=1.0)

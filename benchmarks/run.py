@@ -18,6 +18,7 @@ Written by `make bench`. One core; processor seconds, so that other work on the 
 
 
 def main() -> int:
+    """Runs every benchmark in a process of its own and writes RESULTS.md, or leaves it where one fails."""
     sections = [HEAD, f"Machine: {machine()}, torch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}).\n"]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     for name in NAMES:

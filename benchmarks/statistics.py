@@ -15,6 +15,7 @@ FEW = 100  # resamples that scipy is asked for; its cost grows linearly
 
 
 def kendall() -> list[str]:
+    """The same value, to 1e-12; then the time of both."""
     source = stream(0, "benchmark", "kendall")
     x = source.normal(100_000)
     y = 0.5 * x + source.normal(100_000)
@@ -26,6 +27,7 @@ def kendall() -> list[str]:
 
 
 def bootstrap() -> list[str]:
+    """Eleven diagnostics at once against one call for each; scipy runs fewer resamples, and its time is scaled up."""
     source = stream(0, "benchmark", "bootstrap")
     y = source.normal(N)
     columns = [0.5 * y + source.normal(N) for _ in range(DIAGNOSTICS)]
@@ -54,6 +56,7 @@ def bootstrap() -> list[str]:
 
 
 def permutation() -> list[str]:
+    """Every arrangement of seven seeds."""
     source = stream(0, "benchmark", "blocks")
     x, y = source.normal((7, 3)), source.normal((7, 3))
     found = block_permutation_test(x, y)
@@ -71,6 +74,7 @@ def _time(taken: float) -> str:
 
 
 def measure() -> Report:
+    """The table of this page."""
     notes = [
         "Both sides are checked to give the same coefficient before they are timed.",
         f"scipy's bootstrap was run with {FEW} resamples of one diagnostic, and its time multiplied.",

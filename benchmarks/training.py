@@ -65,6 +65,7 @@ class Bench:
 
 
 def measure() -> Report:
+    """A training step of all members at once, compiled and not, beside the plain loop over members."""
     torch.set_num_threads(1)
     bench = Bench()
     difference = bench.same_loss()

@@ -111,6 +111,19 @@ def test_one_cell_from_two_codes_is_refused(named: list[tuple[str, Record]], rec
         merge.merge([*named, ("zz.json", twin)], planned(named))
 
 
+@pytest.mark.parametrize(("member", "said"), [("code", "different sources"), ("model", "different models")])
+def test_rows_of_two_sources_or_two_models_are_refused(member: str, said: str, named: list[tuple[str, Record]], record: Make) -> None:
+    def made_by(index: int, digest: str) -> tuple[str, Record]:
+        name, old = named[index]
+        return name, record(Row.from_json(old.row | {"manifest": old.row["manifest"] | {member: digest}}))
+
+    one, two = ("sha256:" + digit * 64 for digit in "12")
+    alike = [made_by(index, one) for index in range(len(named))]
+    assert merge.merge(alike, planned(named)).status == "complete"
+    with pytest.raises(AuditError, match=f"{said}.*manifest/{member}"):
+        merge.merge([*alike[:-1], made_by(-1, two)], planned(named))
+
+
 def test_an_unplanned_cell_is_refused(named: list[tuple[str, Record]]) -> None:
     with pytest.raises(AuditError, match="is a cell that the configuration does not name"):
         merge.merge(named, planned(named)[1:])

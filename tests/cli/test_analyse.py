@@ -98,3 +98,20 @@ def test_the_leaderboard_is_written_checked_and_quoted(rows_csv: Path, tmp_path:
 
 def test_the_published_board_and_the_readme_are_what_the_results_say() -> None:
     assert make_leaderboard.main(["--check"]) == 0
+
+
+def test_a_results_file_is_judged_only_with_its_seals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published = ROOT / "leaderboard" / "results_pixel_nav_pilot.json"
+    path = tmp_path / "results.json"
+    text = published.read_text(encoding="utf-8")
+    place = text.index("0.", text.index('"rows"')) + 2
+    path.write_text(text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :], encoding="utf-8")
+    assert analyse.main([str(path)]) == 2
+    assert "results.json" in capsys.readouterr().err
+
+
+def test_the_evidence_is_never_written_over(rows_csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = rows_csv.read_bytes()
+    assert analyse.main([str(rows_csv), "--out", str(rows_csv)]) == 3
+    assert "which is read" in capsys.readouterr().err
+    assert rows_csv.read_bytes() == before

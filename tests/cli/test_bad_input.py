@@ -41,7 +41,7 @@ def test_a_run_that_is_no_slice_is_refused(run: str, said: str, write_run: Write
         (RUN, ("  patch: 8", "  patch: 5"), ("preregistration.yaml: model.patch", "does not divide the 32x32 image", "fix:")),
         (RUN + "collection: {steps: 30}\n", ("", ""), ("mine.yaml: collection", "30 steps leave no episode", "raise collection.steps")),
         (RUN + "collection: {steps: 900}\n", ("", ""), ("mine.yaml: collection", "at least 3, one per split", "fix:")),
-        (RUN + "evaluation: {starts: 1}\n", ("", ""), ("mine.yaml, line 6", "evaluation.starts", "at least 2")),
+        (RUN + "evaluation: {starts: 19}\n", ("", ""), ("mine.yaml, line 6", "evaluation.starts", "at least 20")),
     ],
 )
 def test_what_no_cell_could_do_is_refused_before_the_first(

@@ -14,33 +14,14 @@ from wm_audit.prereg.promise import load_promise
 from wm_audit.run.provenance import code_digest
 
 ROOT = Path(__file__).resolve().parents[2]
-POWER = (
-    "power:\n  intra_seed_correlation: 0.5\n  source: assumed\n  table:\n"
-    "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
-)
-OPENSSL = """[tsa]
-default_tsa = own
-[own]
-serial = {0}/serial
-default_policy = 1.2.3.4.1
-digests = sha256
-signer_digest = sha256
-[ext]
-extendedKeyUsage = critical,timeStamping
-[req]
-distinguished_name = dn
-[dn]
-"""
 Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def promise(tmp_path: Path) -> Path:
+def promise(tmp_path: Path, final_text: str) -> Path:
     """The project's promise as it would be when it is final."""
-    text = (ROOT / "configs" / "preregistration.yaml").read_text(encoding="utf-8")
-    text = re.sub(r"power: null[^\n]*\n", POWER, text.replace("status: draft", "status: locked"))
     path = tmp_path / "preregistration.yaml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(final_text, encoding="utf-8")
     return path
 
 
@@ -167,11 +148,11 @@ def test_the_token_needs_its_certificate(promise: Path, capsys: Capture) -> None
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 def test_an_authority_vouches_for_the_promise_and_not_for_a_changed_one(
-    promise: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    promise: Path, tmp_path: Path, authority: str, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     tsa = tmp_path / "tsa"
     tsa.mkdir()
-    reply, certificate = stamped(promise, tsa, capsysbinary)
+    reply, certificate = stamped(promise, tsa, authority, capsysbinary)
     options = ["--timestamp-token", str(reply), "--tsa-certificate", str(certificate)]
     text = promise.read_text(encoding="utf-8")
     promise.write_text(text.replace("margin: 0.4 ", "margin: 0.3 "), encoding="utf-8")
@@ -193,7 +174,7 @@ def test_an_authority_vouches_for_the_promise_and_not_for_a_changed_one(
     assert b"FAIL          rfc3161" in capsysbinary.readouterr().out
 
 
-def stamped(promise: Path, tsa: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> tuple[Path, Path]:
+def stamped(promise: Path, tsa: Path, authority: str, capsysbinary: pytest.CaptureFixture[bytes]) -> tuple[Path, Path]:
     """A time-stamp reply over the promise by an authority made here, and its certificate."""
 
     def openssl(*arguments: str) -> None:
@@ -202,7 +183,7 @@ def stamped(promise: Path, tsa: Path, capsysbinary: pytest.CaptureFixture[bytes]
     capsysbinary.readouterr()
     assert lock.main(["show", str(promise), "--canonical"]) == 0
     (tsa / "promise.bin").write_bytes(capsysbinary.readouterr().out)
-    (tsa / "own.cnf").write_text(OPENSSL.format(tsa), encoding="ascii")
+    (tsa / "own.cnf").write_text(authority, encoding="ascii")
     (tsa / "serial").write_text("01\n", encoding="ascii")
     subject = ["-subj", "/CN=own authority", "-config", "own.cnf", "-extensions", "ext"]
     openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "3650", *subject)

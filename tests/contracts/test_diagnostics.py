@@ -115,7 +115,8 @@ def test_measures_what_it_declares(diagnostic: Diagnostic, able: Evidence) -> No
 
 def test_details_are_json(diagnostic: Diagnostic, able: Evidence) -> None:
     if diagnostic.details is not None:
-        json.dumps(diagnostic.details(able), allow_nan=False)
+        found = diagnostic.details(able)
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 @pytest.mark.parametrize("spoil", [float("nan"), float("inf")])

@@ -14,23 +14,6 @@ from wm_audit.prereg.lock import Lock, create, lock_of, lock_path
 from wm_audit.prereg.promise import Promise, load_promise
 from wm_audit.prereg.time_evidence import Finding, canonical, findings, lock_commit, token
 
-POWER = (
-    "power:\n  intra_seed_correlation: 0.5\n  source: assumed\n  table:\n"
-    "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
-)
-AUTHORITY = """[tsa]
-default_tsa = own
-[own]
-serial = serial
-default_policy = 1.2.3.4.1
-digests = sha256
-signer_digest = sha256
-[ext]
-extendedKeyUsage = critical,timeStamping
-[req]
-distinguished_name = dn
-[dn]
-"""
 Git = Callable[..., str]
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 needs_ssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None or shutil.which("git") is None, reason="needs git and ssh-keygen")
@@ -38,11 +21,11 @@ needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="need
 
 
 @pytest.fixture
-def promise(tmp_path: Path, text: str) -> Promise:
+def promise(tmp_path: Path, final_text: str) -> Promise:
     """A promise in a folder of its own, locked."""
     path = tmp_path / "configs" / "preregistration.yaml"
     path.parent.mkdir()
-    path.write_text(text.replace("status: draft", "status: locked").replace("power: null\n", POWER), encoding="utf-8")
+    path.write_text(final_text, encoding="utf-8")
     found = load_promise(path)
     create(found, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
     return found
@@ -131,11 +114,11 @@ def test_without_git_nothing_is_said_of_commits(promise: Promise, git: Git, monk
 
 
 @pytest.fixture
-def stamp(tmp_path: Path, promise: Promise) -> Callable[[int], tuple[Path, Path]]:
+def stamp(tmp_path: Path, promise: Promise, authority: str) -> Callable[[int], tuple[Path, Path]]:
     """A reply over the promise by an authority made here whose certificate is good for so many days, and that certificate."""
     folder = tmp_path / "authority"
     folder.mkdir()
-    (folder / "own.cnf").write_text(AUTHORITY, encoding="ascii")
+    (folder / "own.cnf").write_text(authority, encoding="ascii")
     (folder / "serial").write_text("01\n", encoding="ascii")
     (folder / "promise.bin").write_bytes(canonical(promise))
 

@@ -16,6 +16,8 @@ from wm_audit.policy.cem import CemSettings
 from wm_audit.policy.closed_loop import MIN_STARTS
 from wm_audit.prereg.audit_config import AuditConfig, load_config
 from wm_audit.prereg.promise import load_promise
+from wm_audit.prereg.promise_schema import EVALUATION
+from wm_audit.prereg.schema import Whole
 from wm_audit.train import Settings
 
 RUNS = ("smoke_pixel_nav", "pilot_pixel_nav", "main_pixel_nav", "main_pixel_nav_full", "main_pixel_nav_20")
@@ -56,7 +58,7 @@ def test_every_run_can_be_planned_trained_and_started(run: AuditConfig) -> None:
     training = {name: item for name, item in run.section("training").items() if name != "compiled"}
     assert {item.name for item in fields(Settings)} == set(training)
     assert Settings(**training).warmup < training["steps"]
-    assert run.section("evaluation")["starts"] >= MIN_STARTS
+    assert EVALUATION.of["starts"] == Whole(low=MIN_STARTS)
     for env in run.environments.values():
         episodes = -(-run.section("collection")["steps"] // env["limit"])
         least = min(item["share"] for item in run.section("collection")["behaviours"].values())

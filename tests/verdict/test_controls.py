@@ -99,6 +99,15 @@ def test_a_copy_changes_nothing(make: Make) -> None:
     assert copy_check(Table.of(make(seeds=3), "pixel_nav", Rules.default())) == []
 
 
+def test_a_model_that_cannot_be_copied_has_no_such_control(make: Make, change: Change) -> None:
+    rows = make(seeds=3, levers={"copy": (0.0, 0.0)})
+    unknown = Measurement.null(Reason.CAPABILITY_MISSING)
+    nulls = dict.fromkeys(("outcome", *rows[0].diagnostics), unknown)
+    rows = change(rows, lambda key: key.compression == "copy", nulls)
+    (found,) = copy_check(Table.of(rows, "pixel_nav", Rules.default()))
+    assert (found.status, failures([found])) == ("not_checked", ())
+
+
 @pytest.mark.parametrize("broken", [Measurement(0.5, orientation=-1), Measurement.null(Reason.NONFINITE_PREDICTION)])
 def test_a_copy_that_changes_anything_fails(make: Make, change: Change, broken: Measurement) -> None:
     rows = make(seeds=3, levers={"copy": (0.0, 0.0)})

@@ -55,7 +55,7 @@ def merge(records: Sequence[tuple[str, Record]], planned: Iterable[Key]) -> Merg
         planned: every cell that the configuration names.
 
     Raises:
-        AuditError: no records; two promises, configurations or environments; one cell with two contents; a cell that was not planned.
+        AuditError: no records; two promises, configurations, environments, sources or models; one cell with two contents; a cell that was not planned.
     """
     if not records:
         raise AuditError("there are no records to merge", expected="at least one", fix="run a shard first")
@@ -64,6 +64,8 @@ def merge(records: Sequence[tuple[str, Record]], planned: Iterable[Key]) -> Merg
     for name, record in ordered[1:]:
         for member, what in _SHARED.items():
             _same(getattr(first, member), getattr(record, member), member, what, (first_name, name))
+    for member, what in _ONE.items():
+        _same_lineage(member, what, ordered)
     cells = frozenset(planned)
     chosen: dict[Key, tuple[str, Record]] = {}
     for name, record in ordered:
@@ -92,6 +94,19 @@ _SHARED = {
     "config": ("different configurations", "shards of one configuration"),
     "environment": ("different environments", "shards run with the same libraries and processor capability"),
 }
+
+
+_ONE = {
+    "code": ("different sources", "rows made by the same sources"),
+    "model": ("different models", "shards run with the same --model"),
+}
+"""Members of a manifest that all rows share that have them: controls name no model."""
+
+
+def _same_lineage(member: str, what: tuple[str, str], records: Sequence[tuple[str, Record]]) -> None:
+    named = [(name, record.row["manifest"][member]) for name, record in records if member in record.row["manifest"]]
+    for name, found in named[1:]:
+        _same(named[0][1], found, f"row/manifest/{member}", what, (named[0][0], name))
 
 
 def _same(one: Any, two: Any, member: str, what: tuple[str, str], names: tuple[str, str]) -> None:

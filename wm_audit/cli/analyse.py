@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wm_audit.board import results
+from wm_audit.board import results, schema
 from wm_audit.board.terminal import terminal
 from wm_audit.cli import rows_csv
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
@@ -52,6 +52,8 @@ def _analyse(path: Path, preregistration: Path | None, out: Path | None, table: 
 
 
 def _refuse_one_place_for_two(path: Path, out: Path | None, table: Path | None) -> None:
+    if out is not None and out.resolve() == path.resolve():
+        raise UsageError(f"--out names {str(out)!r}, which is read", expected="a place of its own", fix="rename it")
     if table is None:
         return
     if table.suffix != ".csv":
@@ -64,11 +66,13 @@ def read_rows(path: Path, promise: Promise) -> list[Row]:
     """Rows from a CSV, from a JSON list of rows, or from a results file.
 
     Raises:
-        AuditError: the file is not one of these, or a cell is neither a number nor a reason code; names line and column.
+        AuditError: the file is not one of these, a results file was changed after it was written, or a cell is neither a number nor a reason code; names line and column.
     """
     if path.suffix == ".csv":
         return rows_csv.read(path, promise)
     entry = strict_json.load(path)
+    if isinstance(entry, dict) and entry.get("schema") == schema.RESULTS:
+        entry = results.read(path)  # its seals first: what was changed is not judged
     listed = entry.get("rows") if isinstance(entry, dict) else entry
     if not isinstance(listed, list) or not listed:
         raise AuditError("holds no rows", where=str(path), expected="a list of rows, or a results file", fix="see --help")

@@ -47,11 +47,12 @@ def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log:
         fix = f"run it as promised, or log it in {log_of(Path(promise.where))}"
         raise AuditError(f"is {item.found}, which no deviation states", where=item.field, expected=item.allowed, fix=fix)
     promised, done = leaves(exact(promise.data)), leaves(executed)
-    applied = tuple(entry for entry in log if entry not in undone(done, log))
+    not_done = undone(done, log)
+    applied = tuple(entry for entry in log if entry not in not_done)
     locked_on = lock.locked_on if lock else None
     if lock is None or lock.digest != promise.digest or unlogged(promised, done, log):
         return Claim("exploratory", applied, locked_on)
-    for entry in undone(done, log):
+    for entry in not_done:
         where = f"{log_of(Path(promise.where))}, {entry.id}"
         what = f"says that {entry.field} was {entry.done}, the run has {done.get(entry.field, 'nothing')}"
         raise AuditError(what, where=where, expected="only deviations that were made", fix="run it as logged, or take the entry back")

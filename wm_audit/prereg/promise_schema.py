@@ -90,9 +90,9 @@ _PLANNING = Fields(
     }
 )
 
-_EVALUATION = Fields(
+EVALUATION = Fields(
     {
-        "starts": Whole(low=2),
+        "starts": Whole(low=20),
         "segments": _AT_LEAST_ONE,
         "context": _AT_LEAST_ONE,
         "horizon": _AT_LEAST_ONE,
@@ -163,7 +163,7 @@ PROMISE = Fields(
         "model": _MODEL,
         "training": _TRAINING,
         "planning": _PLANNING,
-        "evaluation": _EVALUATION,
+        "evaluation": EVALUATION,
         "diagnostics": Named(_DIAGNOSTIC, at_least=1),
         "extras": Named(_DIAGNOSTIC),
         "composites": Named(_NAMES, at_least=1),

@@ -1,6 +1,5 @@
 """Claim, deviations and day of the lock are the same bytes wherever shards are merged: they are read from files."""
 
-import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,6 @@ from wm_audit.prereg.lock import create, lock_of
 from wm_audit.prereg.promise import Promise, load_promise
 
 ROOT = Path(__file__).resolve().parents[3]
-POWER = (
-    "power:\n  intra_seed_correlation: 0.5\n  source: assumed\n  table:\n"
-    "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
-)
 LOG = """deviations:
   - id: D1
     promise: DIGEST
@@ -42,13 +37,12 @@ LOG = """deviations:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> AuditConfig:
+def config(tmp_path: Path, final_text: str) -> AuditConfig:
     """A run with one logged deviation from a locked promise, both in a folder of their own."""
     folder = tmp_path / "configs"
     folder.mkdir()
-    text = (ROOT / "configs" / "preregistration.yaml").read_text(encoding="utf-8").replace("status: draft", "status: locked")
     path = folder / "preregistration.yaml"
-    path.write_text(re.sub(r"power: null[^\n]*\n", POWER, text), encoding="utf-8")
+    path.write_text(final_text, encoding="utf-8")
     promise = load_promise(path)
     create(promise, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
     (folder / "deviations.yaml").write_text(LOG.replace("DIGEST", promise.digest), encoding="utf-8")

@@ -51,7 +51,7 @@ class Bench:
     def row(self, key: Key, model: WorldModel, measured: Measured) -> Row:
         """The measurements with the closed-loop return of planning through the model."""
         diagnostics, details = measured
-        manifest = {"dataset": self.data.digest}
+        manifest = self._lineage(key)
         if not isinstance(model, Rewards):
             return Row(key, Measurement.null(Reason.NO_REWARD_HEAD, unit="return", orientation=1), diagnostics, details, manifest)
         config = self.setting.config
@@ -64,7 +64,12 @@ class Bench:
         known = DIAGNOSTICS | EXTRAS
         names = measured_names(self.setting.config)
         nulls = {name: Measurement.null(reason, unit=known[name].unit, orientation=known[name].orientation) for name in names}
-        return Row(key, Measurement.null(reason, unit="return", orientation=1), nulls, {}, {"dataset": self.data.digest})
+        return Row(key, Measurement.null(reason, unit="return", orientation=1), nulls, {}, self._lineage(key))
+
+    def _lineage(self, key: Key) -> dict[str, str]:
+        """The data, and for a trained row the model: a family of this project by its name, anything else by its digest."""
+        model = {"model": self.setting.model_digest or self.setting.model} if key.arm == TRAINED else {}
+        return {"dataset": self.data.digest, **model}
 
     def returns(self, agent: Agent) -> Returns:
         """Closed loop from the start states that all cells share, with search noise that all cells share."""

@@ -54,19 +54,8 @@ def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         AuditError, KeyError, TypeError, ValueError: rows or a configuration that no run writes.
     """
-    statistics, verdicts = judge([Row.from_json(dict(row)) for row in old["rows"]], Rules.of_promise(old["config"]))
     present = {Key(**row["key"]) for row in old["rows"]}
-    return results.build(
-        rows=old["rows"],
-        statistics=statistics,
-        verdicts=verdicts,
-        preregistration=old["preregistration"],
-        config=old["config"],
-        environment=old["environment"],
-        claim=old["claim"],
-        missing=[key for key in planned(old["config"]) if key not in present],
-        deviations=old["deviations"],
-    )
+    return _judged(old, missing=[key for key in planned(old["config"]) if key not in present], claim=old["claim"])
 
 
 def document(
@@ -83,15 +72,13 @@ def document(
     Judged is the configuration in the order in which it is written: whoever reads the file finds the same lists, in the same
     order, and sums that were rounded the same way.
     """
-    statistics, verdicts = judge([Row.from_json(dict(row)) for row in rows], Rules.of_promise(results.ordered(config)))
-    return results.build(
-        rows=rows,
-        statistics=statistics,
-        verdicts=verdicts,
-        preregistration=preregistration,
-        config=config,
-        environment=environment,
-        claim=claim.label,
-        deviations=[entry.to_json() for entry in claim.deviations],
-        missing=missing,
-    )
+    evidence = {"rows": rows, "preregistration": preregistration, "config": config, "environment": environment}
+    return _judged(evidence | {"deviations": [entry.to_json() for entry in claim.deviations]}, missing=missing, claim=claim.label)
+
+
+def _judged(evidence: Mapping[str, Any], *, missing: Iterable[Key], claim: str) -> dict[str, Any]:
+    """The one way from rows to a results document, for those who write one and those who check it."""
+    rules = Rules.of_promise(results.ordered(evidence["config"]))
+    statistics, verdicts = judge([Row.from_json(dict(row)) for row in evidence["rows"]], rules)
+    given = {name: evidence[name] for name in ("rows", "preregistration", "config", "environment", "deviations")}
+    return results.build(**given, statistics=statistics, verdicts=verdicts, missing=missing, claim=claim)

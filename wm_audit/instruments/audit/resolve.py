@@ -61,7 +61,7 @@ def _from_file(path: Path, attribute: str) -> Family:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except Exception as error:  # a stranger's file may raise anything, and every one of them is one line here
         what = f"cannot be imported: {type(error).__name__}: {error}"
         raise UsageError(what, where=f"--model {path}", expected="a Python file that runs", fix=f"try python {path}") from error
     found = getattr(module, attribute, None)
