@@ -55,7 +55,8 @@ def merge(records: Sequence[tuple[str, Record]], planned: Iterable[Key]) -> Merg
         planned: every cell that the configuration names.
 
     Raises:
-        AuditError: no records; two promises, configurations, environments, sources or models; one cell with two contents; a cell that was not planned.
+        AuditError: no records; two promises, configurations, environments, sources or models; one cell with two contents; a cell
+            that was not planned.
     """
     if not records:
         raise AuditError("there are no records to merge", expected="at least one", fix="run a shard first")

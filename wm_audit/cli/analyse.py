@@ -66,7 +66,8 @@ def read_rows(path: Path, promise: Promise) -> list[Row]:
     """Rows from a CSV, from a JSON list of rows, or from a results file.
 
     Raises:
-        AuditError: the file is not one of these, a results file was changed after it was written, or a cell is neither a number nor a reason code; names line and column.
+        AuditError: the file is not one of these, a results file was changed after it was written, or a cell is neither a number
+            nor a reason code; names line and column.
     """
     if path.suffix == ".csv":
         return rows_csv.read(path, promise)

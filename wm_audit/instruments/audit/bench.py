@@ -9,7 +9,7 @@ from wm_audit.core import Key, Measurement, Reason, Row, stream
 from wm_audit.data import Dataset
 from wm_audit.diagnostics import DIAGNOSTICS, EXTRAS, Evidence, Parameters, measure_all
 from wm_audit.instruments.audit.data import planner, probes, world
-from wm_audit.instruments.audit.protocol import Setting, measured_names
+from wm_audit.instruments.audit.protocol import TRAINED, Setting, measured_names
 from wm_audit.models.protocol import Rewards, WorldModel
 from wm_audit.policy.agents import Agent, ModelAgent
 from wm_audit.policy.closed_loop import Returns, closed_loop, start_states, summary
