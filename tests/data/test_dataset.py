@@ -133,3 +133,32 @@ def test_a_writer_that_fails_leaves_nothing(dataset: Dataset, tmp_path: Path, mo
     with pytest.raises(AuditError, match="No space left"):
         dataset.save(tmp_path / "data")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["action", "reward"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_refused_with_its_file(name: str, value: float, dataset: Dataset, tmp_path: Path) -> None:
+    """Sealed and all: the digests are right, and still nobody may train on it."""
+    array = getattr(dataset.episodes, name).copy()
+    array[(4, 2, *[0] * (array.ndim - 2))] = value
+    spoilt = assemble(dataclasses.replace(dataset.episodes, **{name: array}), dataset.env, FRACTIONS, 7, 3)
+    spoilt.save(tmp_path / "data")
+    with pytest.raises(AuditError, match=rf"{name}\.npy: holds a number that is not finite, at \(4, 2.*fix: delete the folder"):
+        load(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"env": "counting", "seed": 4}, "manifest.json: was made for seed 3; expected seed 4"),
+        ({"env": "other", "seed": 3}, "was made for env 'counting'; expected env 'other'"),
+        ({"env": "counting"}, "was made for seed 3; expected seed 'nothing'"),
+        ({"env": "counting", "seed": 3, "sources": "x"}, "was made for sources 'nothing'; expected sources 'x'"),
+    ],
+)
+def test_a_folder_made_for_something_else_is_refused(wanted: dict[str, str | int], said: str, dataset: Dataset, tmp_path: Path) -> None:
+    """A swapped folder is whole in itself."""
+    dataset.save(tmp_path / "data", {"env": "counting", "seed": 3})
+    assert load(tmp_path / "data", verify=True, made_for={"seed": 3, "env": "counting"}).digest == dataset.digest
+    with pytest.raises(AuditError, match=said):
+        load(tmp_path / "data", made_for=wanted)

@@ -105,3 +105,19 @@ def test_a_builder_that_fails_leaves_the_place_free(dataset: Dataset, tmp_path: 
     with pytest.raises(AuditError, match="no"):
         build_once(tmp_path / "data", fail)
     assert build_once(tmp_path / "data", lambda: dataset).digest == dataset.digest
+
+
+def test_what_is_there_is_read_whole_and_must_be_what_is_asked_for(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+
+    def again(seed: int) -> Dataset:
+        return build_once(path, lambda: dataset, verify=True, made_for={"seed": seed})
+
+    assert again(3).digest == again(3).digest == dataset.digest
+    with pytest.raises(AuditError, match="was made for seed 3; expected seed 4"):
+        again(4)
+    content = bytearray((path / "obs.npy").read_bytes())
+    content[-1] ^= 1
+    (path / "obs.npy").write_bytes(content)
+    with pytest.raises(AuditError, match=r"obs\.npy: has been changed"):
+        again(3)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from wm_audit.core import AuditError
+from wm_audit.core.made_for import Purpose, require_same
 from wm_audit.data.episode import LAYOUT, Episodes, Ints
-from wm_audit.data.folder import Array, checksum, read_folder, write_folder
+from wm_audit.data.folder import AGAIN, MANIFEST, Array, checksum, read_folder, write_folder
 from wm_audit.data.split import SPLITS, split_episodes
 from wm_audit.envs.protocol import EnvSpec
 
@@ -38,13 +39,18 @@ class Dataset:
     checksums: dict[str, str]
     digest: str
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, made_for: Purpose | None = None) -> None:
         """Writes a folder of .npy files and manifest.json that appears whole or not at all.
+
+        Args:
+            path: the folder.
+            made_for: what the data set answers to, for `load` to compare.
 
         Raises:
             AuditError: `path` exists already or cannot be written.
         """
-        header = {"schema": SCHEMA, "digest": self.digest, **_described(self.episodes.behaviours, self.env, self.collection)}
+        described = _described(self.episodes.behaviours, self.env, self.collection)
+        header = {"schema": SCHEMA, "digest": self.digest, "made_for": dict(made_for or {}), **described}
         write_folder(path, _arrays(self.episodes, self.split), self.checksums, header)
 
 
@@ -71,15 +77,23 @@ def assemble(episodes: Episodes, env: EnvSpec, fractions: Mapping[str, float], r
     return Dataset(episodes, split, _spec(described["env"]), collection, checksums, _digest(arrays, checksums, described))
 
 
-def load(path: Path, *, verify: bool = False) -> Dataset:
-    """Opens a saved data set without reading the arrays: they are memory-mapped.
+def load(path: Path, *, verify: bool = False, made_for: Purpose | None = None) -> Dataset:
+    """Opens a saved data set; its arrays are memory-mapped.
 
-    Sizes, headers and the digest's agreement with the manifest are always checked; `verify` also reads every array.
+    Sizes, headers, the digest's agreement with the manifest, and that actions and rewards are finite, are always checked.
+
+    Args:
+        path: the folder.
+        verify: also check the sha256 of every array, which reads all of it.
+        made_for: what the data set must have been made for; None takes any.
 
     Raises:
-        AuditError: a file is missing, torn or changed; the message names it.
+        AuditError: a file is missing, torn or changed, holds a number that is not finite, or the data set was made for something
+            else; the message names the file.
     """
     arrays, manifest = read_folder(path, schema=SCHEMA, verify=verify)
+    if made_for is not None:
+        require_same(manifest.get("made_for"), made_for, where=str(path / MANIFEST), fix=AGAIN)
     try:
         described = {name: manifest[name] for name in ("env", "behaviours", "collection")}
         checksums = {name: entry["sha256"] for name, entry in manifest["arrays"].items()}
@@ -91,7 +105,17 @@ def load(path: Path, *, verify: bool = False) -> Dataset:
     digest = _digest(arrays, checksums, described)
     if digest != manifest.get("digest"):
         raise AuditError("holds another data set than its digest says", where=str(path), expected=digest, fix="build it again")
+    _finite(path, episodes)
     return Dataset(episodes, split, spec, described["collection"], checksums, digest)
+
+
+def _finite(path: Path, episodes: Episodes) -> None:
+    """Collection records finite numbers alone; one that is not would only be noticed at the end of a training."""
+    for name, array in (("action", episodes.action), ("reward", episodes.reward)):
+        bad = np.argwhere(~np.isfinite(array))
+        if bad.size:
+            what, place = f"holds a number that is not finite, at {tuple(bad[0].tolist())}", str(path / f"{name}.npy")
+            raise AuditError(what, where=place, expected="finite numbers", fix=AGAIN)
 
 
 def _arrays(episodes: Episodes, split: Mapping[str, Ints]) -> dict[str, Array]:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wm_audit.core import AuditError
+from wm_audit.core.made_for import Purpose
 from wm_audit.data.dataset import Dataset, load
 from wm_audit.data.folder import temporaries
 
 
-def build_once(path: Path, build: Callable[[], Dataset], *, verify: bool = False) -> Dataset:
+def build_once(path: Path, build: Callable[[], Dataset], *, verify: bool = False, made_for: Purpose | None = None) -> Dataset:
     """The data set at `path`, built and saved by exactly one process if it is not there.
 
     The lock is the operating system's (flock on `.NAME.lock` beside the folder): it ends with the process that holds
@@ -21,17 +22,18 @@ def build_once(path: Path, build: Callable[[], Dataset], *, verify: bool = False
         path: the folder; its name should tell this data set from every other.
         build: makes the data set; called at most once, under the lock.
         verify: as in `load`.
+        made_for: written beside a data set that is built, and required of one that is there.
 
     Raises:
-        AuditError: the folder is there but torn or changed, or the place cannot be written.
+        AuditError: the folder is there but torn, changed or made for something else, or the place cannot be written.
     """
     if not path.exists():
         with _alone(path):
             if not path.exists():
                 for leftover in temporaries(path):
                     shutil.rmtree(leftover, ignore_errors=True)
-                build().save(path)
-    return load(path, verify=verify)
+                build().save(path, made_for)
+    return load(path, verify=verify, made_for=made_for)
 
 
 @contextmanager
