@@ -52,6 +52,7 @@ def run_grid(
     shard: Shard = WHOLE,
     resume: bool = False,
     prepare: Callable[[], None] | None = None,
+    fresh: bool = False,
     progress: Callable[[int, int], Progress] | None = None,
 ) -> Outcome:
     """Makes every cell of the shard that has no standing record.
@@ -66,13 +67,14 @@ def run_grid(
         shard: which groups are this run's.
         resume: whether the folder may hold records already.
         prepare: called once in every worker.
+        fresh: whether every group gets a process of its own.
         progress: makes the progress from total and kept; on stderr by default.
 
     Raises:
         AuditError: a cell is planned twice, or the folder does not belong to this run (`Store.survey`).
         UsageError: `jobs` is smaller than 1.
     """
-    pool = Pool(work, jobs=jobs, prepare=prepare)
+    pool = Pool(work, jobs=jobs, prepare=prepare, fresh=fresh)
     mine = {cell.key for members in shard.of(groups(cells)).values() for cell in members}
     survey = store.survey(cells, resume=resume)
     todo = [cell for cell in survey.todo if cell.key in mine]

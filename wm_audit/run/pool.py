@@ -9,7 +9,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -52,21 +52,23 @@ class _Worker:
 class Pool:
     """Workers that make groups of cells."""
 
-    def __init__(self, work: Work, *, jobs: int, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(self, work: Work, *, jobs: int, prepare: Callable[[], None] | None = None, fresh: bool = False) -> None:
         """Nothing is started yet.
 
         Args:
             work: makes the cells of one task, inside a worker.
             jobs: how many workers.
             prepare: called once in every worker before its first task; a top-level function.
+            fresh: whether a worker makes one task and goes home, so that no task finds what another left behind in its process.
 
         Raises:
             UsageError: `jobs` is smaller than 1.
         """
         if jobs < 1:
             raise UsageError(f"found {jobs}", where="--jobs", expected="at least 1", fix="write the number of cores to use")
-        self._work, self._jobs, self._prepare = work, jobs, prepare
+        self._work, self._jobs, self._prepare, self._fresh = work, jobs, prepare, fresh
         self._workers: list[_Worker] = []
+        self._leaving: list[_Worker] = []
         self._waiting: deque[tuple[Task, int]] = deque()
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Event], None, None]:
@@ -117,6 +119,8 @@ class Pool:
                 worker.open = tuple(key for key in worker.open if key not in event.keys)
             if isinstance(event, Over):
                 worker.task = None
+                if self._fresh:
+                    self._dismiss(worker)
             yield task, event
 
     def _bury(self, worker: _Worker, task: Task) -> Event:
@@ -144,19 +148,24 @@ class Pool:
             self._workers.append(worker)
         return worker
 
+    def _dismiss(self, worker: _Worker) -> None:
+        """Tells an idle worker to go home, and does not wait until it is gone."""
+        self._workers.remove(worker)
+        self._leaving.append(worker)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            worker.connection.send(None)
+
     def _send_home(self) -> None:
-        for worker in self._workers:
-            try:
-                worker.connection.send(None)
-            except (BrokenPipeError, ConnectionResetError):
-                continue
-        for worker in self._workers:
+        for worker in list(self._workers):
+            self._dismiss(worker)
+        for worker in self._leaving:
             worker.process.join(_GO_HOME_SECONDS)
 
     def _end(self) -> None:
-        for worker in self._workers:
+        for worker in (*self._workers, *self._leaving):
             _stop(worker)
         self._workers.clear()
+        self._leaving.clear()
 
 
 def _stop(worker: _Worker) -> None:

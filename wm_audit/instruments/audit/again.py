@@ -31,7 +31,7 @@ def again(document: Mapping[str, Any], keys: Sequence[Key], promise: Promise | N
     compiled = document["environment"].get("execution") == "compiled"
     made: dict[Key, Mapping[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        setting = Setting(config, Path(folder), "dreamer_lite", None, compiled=compiled)
+        setting = Setting(config, Path(folder), "dreamer_lite", {}, str(document["environment"]["digest"]), compiled=compiled)
         for group in groups(cells(setting)).values():
             if not {cell.key for cell in group}.isdisjoint(keys):
                 made |= _made(setting, group)

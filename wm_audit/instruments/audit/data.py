@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from wm_audit.core import Measurement, stream, strict_json
+from wm_audit.core import Measurement, stream
 from wm_audit.data import (
     Behaviour,
     Counterfactual,
@@ -20,7 +20,7 @@ from wm_audit.data import (
     uniform,
 )
 from wm_audit.envs import Oracle, make
-from wm_audit.instruments.audit.protocol import Setting
+from wm_audit.instruments.audit.protocol import Setting, data_purpose, short
 from wm_audit.policy.behaviour import oracle_behaviour
 from wm_audit.policy.cem import CemSettings
 from wm_audit.prereg.audit_config import AuditConfig
@@ -41,16 +41,17 @@ def world(config: AuditConfig, env: str) -> Oracle:
 
 
 def dataset(setting: Setting, env: str, seed: int) -> Dataset:
-    """The data set of this environment and seed; the first process that needs it builds it, the others wait."""
-    config = setting.config
-    entry = config.to_json()
-    meaning = {"root": entry["root"], "settings": entry["environments"][env], "planning": entry["planning"]}
-    name = strict_json.digest(meaning | {"collection": entry["collection"], "env": env, "seed": seed}).removeprefix("sha256:")[:16]
+    """The data set of this environment and seed; the first process that needs it builds it, the others wait.
+
+    Raises:
+        AuditError: what stands there is not whole, or was made for something else.
+    """
+    config, purpose = setting.config, data_purpose(setting, env, seed)
 
     def build() -> Dataset:
         return record(config, env, seed, steps=config.section("collection")["steps"])
 
-    return build_once(setting.folder / "data" / f"{env}-seed{seed}-{name}", build)
+    return build_once(setting.folder / "data" / f"{env}-seed{seed}-{short(purpose)}", build, verify=True, made_for=purpose)
 
 
 def record(config: AuditConfig, env: str, seed: int, *, steps: int) -> Dataset:

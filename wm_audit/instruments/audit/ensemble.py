@@ -6,15 +6,20 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from wm_audit.core import AuditError, Key, stream, strict_json
-from wm_audit.core.files import write_atomic
+from wm_audit.core import AuditError, Key, stream
 from wm_audit.data import Dataset, Replay
-from wm_audit.deploy import load_model, save_model
-from wm_audit.instruments.audit.protocol import Setting
+from wm_audit.data.episode import Singles
+from wm_audit.envs import EnvSpec
+from wm_audit.instruments.audit import kept
+from wm_audit.instruments.audit.machine import fence
+from wm_audit.instruments.audit.protocol import Setting, model_purpose, short
 from wm_audit.instruments.audit.resolve import family
 from wm_audit.models import Task
 from wm_audit.models.dreamer_lite import KL_RULE, DreamerLite
 from wm_audit.models.protocol import WorldModel
+from wm_audit.models.task import Accelerate
+from wm_audit.prereg.audit_config import AuditConfig
+from wm_audit.run.cells import Cell
 from wm_audit.train import Settings, compiled, fit
 
 Note = Callable[[str], None]
@@ -27,28 +32,33 @@ class Ensemble(NamedTuple):
     training: dict[str, Any]
 
 
-def ensemble(setting: Setting, key: Key, data: Dataset, name: str, note: Note) -> Ensemble:
-    """The checkpoint under `name` if one stands, else a newly trained model, which is then kept.
+def ensemble(setting: Setting, cell: Cell, data: Dataset, note: Note) -> Ensemble:
+    """The checkpoint that was made for this purpose if one stands, else a newly trained model, which is then kept.
 
     Raises:
         TrainingError: a loss is not finite.
-        AuditError: the model family gives something that is no world model.
+        AuditError: the model family gives something that is no world model, or what stands there is not whole, or was made for
+            something else.
     """
-    folder = setting.folder / "models" / name
-    if (folder / "training.json").is_file():
-        return Ensemble(load_model(folder), strict_json.load(folder / "training.json"))
-    learner = family(setting.model)(_order(setting, key, data))
-    if not hasattr(learner, "gradient"):
+    key, purpose = cell.key, model_purpose(setting, cell, data.digest)
+    folder = setting.folder / "models" / f"{key.env}-{key.hidden}x{key.embed}-seed{key.seed}-{short(purpose)}"
+    if kept.stands(folder):
+        return Ensemble(*kept.read(folder, purpose))
+    config, root = setting.config, setting.config.executed["root"]
+    fence(root, "building", key.text())
+    task = order(config, key, data.env, mean_picture(data), lambda function: compiled(function, wanted=setting.compiled))
+    learner = family(setting.model)(task)
+    fence(root, "training", key.text())
+    if not is_learner(learner, setting.model):
         return Ensemble(_checked(learner, setting.model), {"steps": 0})
     settings = _settings(setting)
     replay = Replay(data, settings.batch, settings.length, learner.arrange)
-    source = stream(setting.config.executed["root"], "train", key.env, key.hidden, key.embed, key.seed)
+    source = stream(root, "train", key.env, key.hidden, key.embed, key.seed)
     report = fit(learner, replay, settings, source, tick=lambda step: note(f"training {step}/{settings.steps}"))
     model, training = _checked(learner.trained(), setting.model), asdict(report)
     if isinstance(model, DreamerLite):
         training["kl_rule"] = KL_RULE  # the same number of free nats means something else under another rule
-        save_model(folder, model)
-        write_atomic(folder / "training.json", strict_json.dumps(training))
+        kept.write(folder, model, training, purpose)
     return Ensemble(model, training)
 
 
@@ -57,22 +67,30 @@ def _settings(setting: Setting) -> Settings:
     return Settings(**{name: item for name, item in section.items() if name != "compiled"})
 
 
-def _order(setting: Setting, key: Key, data: Dataset) -> Task:
-    settings = setting.config.section("model")
-    root = setting.config.executed["root"]
+def order(config: AuditConfig, key: Key, env: EnvSpec, centre: Singles, accelerate: Accelerate) -> Task:
+    """What a family is asked for, for one capacity and seed.
+
+    Args:
+        config: the run.
+        key: of any cell of the group.
+        env: the recorded world.
+        centre: (C, h, w), the mean picture of the training data.
+        accelerate: may compile a function of tensors.
+    """
+    settings, root = config.section("model"), config.executed["root"]
     return Task(
-        image=data.env.image,
-        actions=len(data.env.action_low),
+        image=env.image,
+        actions=len(env.action_low),
         hidden=key.hidden,
         embed=key.embed,
         settings=settings,
         streams=tuple(stream(root, "initial", key.env, key.hidden, key.embed, key.seed, k) for k in range(settings["members"])),
-        centre=mean_picture(data),
-        accelerate=lambda function: compiled(function, wanted=setting.compiled),
+        centre=centre,
+        accelerate=accelerate,
     )
 
 
-def mean_picture(data: Dataset) -> np.ndarray[Any, np.dtype[np.float32]]:
+def mean_picture(data: Dataset) -> Singles:
     """(C, h, w) in [0, 1]: the mean observation of the train split, summed in integers so that no order matters."""
     episodes, total, count = data.episodes, np.zeros(data.env.image, dtype=np.int64), 0
     for episode in data.split["train"]:
@@ -82,8 +100,25 @@ def mean_picture(data: Dataset) -> np.ndarray[Any, np.dtype[np.float32]]:
     return (total / (count * 255.0)).astype(np.float32)
 
 
+def is_learner(built: object, name: str) -> bool:
+    """Whether a family gave something to train; otherwise it is a finished model.
+
+    Raises:
+        AuditError: it is neither.
+    """
+    if not hasattr(built, "gradient"):
+        _checked(built, name)
+        return False
+    _require(built, ("parameters", "arrange", "trained"), name, "a learner with parameters, gradient, arrange and trained")
+    return True
+
+
 def _checked(model: object, name: str) -> WorldModel:
-    absent = [part for part in ("members", "initial", "observe", "imagine") if not hasattr(model, part)]
-    if absent:
-        raise AuditError(f"gives a {type(model).__name__} without {absent[0]!r}", where=name, expected="a WorldModel (models/protocol.py)")
+    _require(model, ("members", "initial", "observe", "imagine"), name, "a WorldModel (models/protocol.py)")
     return cast("WorldModel", model)
+
+
+def _require(found: object, parts: tuple[str, ...], name: str, expected: str) -> None:
+    for part in parts:
+        if not hasattr(found, part):
+            raise AuditError(f"gives a {type(found).__name__} without {part!r}", where=name, expected=expected)

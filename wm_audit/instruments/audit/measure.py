@@ -10,7 +10,9 @@ from wm_audit.deploy import NULL_LEVER, compress, save_model
 from wm_audit.instruments.audit.bench import Bench
 from wm_audit.instruments.audit.data import dataset, planner, world
 from wm_audit.instruments.audit.ensemble import ensemble
-from wm_audit.instruments.audit.protocol import TRAINED, Setting, training_key
+from wm_audit.instruments.audit.machine import fence
+from wm_audit.instruments.audit.protocol import TRAINED, Setting
+from wm_audit.instruments.audit.resolve import require_files
 from wm_audit.models.controls import CONTROLS
 from wm_audit.models.dreamer_lite import DreamerLite
 from wm_audit.models.protocol import WorldModel
@@ -25,19 +27,23 @@ VALUE, REPEAT, TWIN = 0, 1, 2
 
 def work(setting: Setting, group: tuple[Cell, ...], emit: Emit) -> None:
     """Makes the rows of a group; what `run_grid` hands to a worker."""
-    first, begun = group[0].key, time.monotonic()
+    first, root, begun = group[0].key, setting.config.executed["root"], time.monotonic()
     emit.note("data")
+    fence(root, "data", first.env, first.seed)
     data = dataset(setting, first.env, first.seed)
     bench = Bench(setting, first.env, data, {"data": time.monotonic() - begun})
     if first.arm != TRAINED:
         for cell in group:
+            fence(root, "measuring", cell.key.text())
             emit(_arm(bench, cell.key), bench.seconds)
         return
-    name = f"{first.env}-{first.hidden}x{first.embed}-seed{first.seed}-{training_key(group[0])}"
-    made = bench.time("training", lambda: ensemble(setting, first, data, name, emit.note))
+    made = bench.time("training", lambda: ensemble(setting, group[0], data, emit.note))
     for cell in group:
         emit.note(f"measuring {cell.key.compression}")
-        emit(_trained(bench, cell.key, made.model, made.training), bench.seconds)
+        fence(root, "measuring", cell.key.text())
+        row = _trained(bench, cell.key, made.model, made.training)
+        require_files(setting.model, setting.model_files)
+        emit(row, bench.seconds)
         bench = Bench(setting, first.env, data)
 
 

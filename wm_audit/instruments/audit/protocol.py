@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from wm_audit.core import Key, strict_json
+from wm_audit.core.made_for import Purpose
 from wm_audit.prereg.audit_config import AuditConfig
 from wm_audit.run.cells import Cell
+from wm_audit.run.provenance import code_digest
 
 TRAINED = "trained"
 SOURCES = (
@@ -23,6 +26,17 @@ SOURCES = (
     "wm_audit.instruments.audit",
 )
 """The packages whose sources can move a row's number."""
+DATA_SOURCES = ("wm_audit.core", "wm_audit.envs", "wm_audit.data", "wm_audit.policy", "wm_audit.instruments.audit.data")
+"""Those of them that can move a data set."""
+MODEL_SOURCES = (
+    *DATA_SOURCES,
+    "wm_audit.models",
+    "wm_audit.train",
+    "wm_audit.deploy.checkpoint",
+    "wm_audit.instruments.audit.ensemble",
+    "wm_audit.instruments.audit.machine",
+)
+"""Those of them that can move a trained model."""
 
 _TRAINING_ONLY = ("model", "training")
 _EVERY_ROW = ("root", "collection", "planning", "evaluation")
@@ -36,15 +50,22 @@ class Setting:
         config: the run, resolved.
         folder: of the records; data sets and checkpoints lie in it too.
         model: a built-in name, FILE.py:NAME, or a checkpoint folder.
-        model_digest: sha256 of what `model` names, where it is a file.
+        model_files: sha256 of every file behind `model`, by its place beneath the model's folder; none for a built-in name.
+        environment: digest of what the numbers' last bits depend on.
         compiled: whether training is compiled.
     """
 
     config: AuditConfig
     folder: Path
     model: str
-    model_digest: str | None
+    model_files: Mapping[str, str]
+    environment: str
     compiled: bool
+
+    @property
+    def model_digest(self) -> str | None:
+        """`sha256:` over the files behind the model; None for a built-in family, whose sources are digested anyway."""
+        return strict_json.digest(dict(self.model_files)) if self.model_files else None
 
 
 def planned(config: Mapping[str, Any]) -> list[Key]:
@@ -76,10 +97,50 @@ def measured_names(config: AuditConfig) -> tuple[str, ...]:
     return (*config.executed["diagnostics"], *config.executed["extras"])
 
 
-def training_key(cell: Cell) -> str:
-    """Names a trained model by all that training depends on: another budget of evaluation trains nothing anew."""
+def data_purpose(setting: Setting, env: str, seed: int) -> dict[str, str | int]:
+    """What the data set of this environment and seed is made for, and from; its collection and the oracle planner in it included."""
+    entry = setting.config.to_json()
+    settings = {name: entry[name] for name in ("root", "planning", "collection")} | {"environment": entry["environments"][env]}
+    return {
+        "env": env,
+        "seed": seed,
+        "settings": strict_json.digest(settings),
+        "sources": _sources(DATA_SOURCES),
+        "environment": setting.environment,
+    }
+
+
+def model_purpose(setting: Setting, cell: Cell, dataset: str) -> dict[str, str | int]:
+    """What the trained model of a cell is made for, and from: another budget of evaluation trains nothing anew.
+
+    Args:
+        setting: the run.
+        cell: any cell of the group.
+        dataset: digest of the data that it learns from.
+    """
     trained = {name: item for name, item in cell.inputs.items() if name not in ("evaluation", "measured")}
-    return cell.resume_key(strict_json.digest(trained)).removeprefix("sha256:")[:16]
+    key = cell.key
+    return {
+        "env": key.env,
+        "hidden": key.hidden,
+        "embed": key.embed,
+        "seed": key.seed,
+        "settings": strict_json.digest(trained),
+        "dataset": dataset,
+        "sources": _sources(MODEL_SOURCES),
+        "environment": setting.environment,
+    }
+
+
+def short(purpose: Purpose) -> str:
+    """A name for what was made for this purpose, to tell it from every other."""
+    return strict_json.digest(dict(purpose)).removeprefix("sha256:")[:16]
+
+
+@cache
+def _sources(packages: tuple[str, ...]) -> str:
+    """Read once in every process."""
+    return code_digest(packages)
 
 
 def _group(key: Key) -> str:

@@ -1,12 +1,19 @@
-"""What a run can be refused for before anything is made: the worlds, the image's patches, the episodes, the probes."""
+"""What a run can be refused for before anything is made: the worlds, the image's patches, the episodes, the probes, the model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wm_audit.core import AuditError, Measurement
+import numpy as np
+
+from wm_audit.core import AuditError, Key, Measurement, UsageError
 from wm_audit.instruments.audit.data import probe_check, world
+from wm_audit.instruments.audit.ensemble import is_learner, order
+from wm_audit.instruments.audit.machine import fence
+from wm_audit.instruments.audit.protocol import TRAINED
+from wm_audit.instruments.audit.resolve import Family, checkpoint, family
 from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig
+from wm_audit.run.worker import one_line
 
 
 def check_worlds(config: AuditConfig, model: str) -> dict[str, Measurement]:
@@ -24,6 +31,63 @@ def check_worlds(config: AuditConfig, model: str) -> dict[str, Measurement]:
             leaves a behaviour or a split without an episode; the message names the file and the field.
     """
     return {env: _check(config, model, env) for env in config.environments}
+
+
+def check_model(config: AuditConfig, model: str) -> None:
+    """Builds every capacity of a model that a user brings, as the cells will, before they do it one by one.
+
+    Args:
+        config: the run.
+        model: what `--model` names; a built-in family is checked with its world.
+
+    Raises:
+        UsageError: nothing answers to the name, it gives no model of some capacity, or it is a checkpoint that is not the one model
+            that the configuration asks for.
+    """
+    answer = family(model)
+    if model in MODELS or TRAINED not in config.executed["arms"]:
+        return
+    _check_checkpoint(config, model)
+    for env in config.environments:
+        for hidden, embed in config.capacities:
+            _try(config, model, answer, Key(env, hidden, embed, config.seeds[0]))
+    fence(config.executed["root"], "checked")  # a stranger's code ran in this process, which goes on to judge
+
+
+def _try(config: AuditConfig, model: str, answer: Family, key: Key) -> None:
+    spec = world(config, key.env).spec
+    grey = np.full(spec.image, 0.5, dtype=np.float32)
+    fence(config.executed["root"], "checking", key.text())
+    try:
+        is_learner(answer(order(config, key, spec, grey, lambda function: function)), model)
+    except (Exception, SystemExit) as error:  # a stranger's function may raise anything, and every one of them is one line here
+        said, size = error.what if isinstance(error, AuditError) else one_line(error), f"{key.hidden}x{key.embed}"
+        what, expected = f"cannot be built at {size} for {key.env}: {said}", "a function that gives a world model or a learner"
+        raise UsageError(what, where=f"--model {model}", expected=expected, fix="correct the file, or leave this capacity out") from error
+
+
+def _check_checkpoint(config: AuditConfig, model: str) -> None:
+    """A checkpoint is what it is: under another capacity or a second seed its row would speak of a model that was never trained."""
+    found = checkpoint(model)
+    if found is None:
+        return
+    where, sizes, seeds = f"--model {model}", len(config.capacities), len(config.seeds)
+    if (sizes, seeds) != (1, 1):
+        what, expected = f"{config.where} names {sizes} capacities and {seeds} seeds", "one of each: a checkpoint is one model"
+        raise UsageError(what, where=where, expected=expected, fix="give a config with one capacity and one seed, or a model file")
+    own, members = found.config, config.section("model")["members"]
+    for env in config.environments:
+        spec = world(config, env).spec
+        pairs = {
+            "capacity (hidden, embed)": ((own.hidden, own.embed), config.capacities[0]),
+            "image (C, h, w)": (own.image, spec.image),
+            "number of actions": (own.actions, len(spec.action_low)),
+            "number of members": (found.members, members),
+        }
+        for name, (theirs, ours) in pairs.items():
+            if theirs != ours:
+                fix = "give the config of the run that made it"
+                raise UsageError(f"its {name} is {theirs}", where=where, expected=f"{ours}, as {config.where} has it for {env}", fix=fix)
 
 
 def _check(config: AuditConfig, model: str, env: str) -> Measurement:

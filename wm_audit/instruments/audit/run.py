@@ -10,7 +10,9 @@ from wm_audit.instruments.audit.decide import conclude
 from wm_audit.instruments.audit.machine import environment_of, one_thread
 from wm_audit.instruments.audit.measure import work
 from wm_audit.instruments.audit.protocol import SOURCES, Setting, cells
-from wm_audit.instruments.audit.resolve import model_digest
+from wm_audit.instruments.audit.ready import check_model
+from wm_audit.instruments.audit.resolve import model_files
+from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig
 from wm_audit.run.grid import Outcome, run_grid
 from wm_audit.run.provenance import code_digest, git_state
@@ -41,22 +43,26 @@ def run_audit(
 
     Raises:
         AuditError: evidence that does not belong to this run, or an unwritable place.
-        UsageError: an unknown model, or fewer than one job.
+        UsageError: a model that is unknown, cannot be built or does not fit the configuration, or fewer than one job.
     """
     folder = folder_of(out)
     wanted = bool(config.executed["training"]["compiled"])
-    setting = Setting(config, folder, model, model_digest(model), compiled=is_compiled(wanted=wanted))
     claim = config.claim()  # what is to be refused is refused before the first cell
+    check_model(config, model)
+    compiled = is_compiled(wanted=wanted)
+    environment = environment_of(config, compiled=compiled)
+    setting = Setting(config, folder, model, model_files(model), environment["digest"], compiled=compiled)
     stamp = Stamp(
         preregistration=config.promise.header(claim.locked_on),
         config=config.to_json(),
-        environment=environment_of(config, compiled=setting.compiled),
+        environment=environment,
         code=code_digest(SOURCES),
         source=git_state(Path(__file__).parent),
     )
     grid = cells(setting)
     with Store(folder, stamp) as store:
-        outcome = run_grid(grid, store, partial(work, setting), jobs=jobs, shard=shard, resume=resume, prepare=one_thread)
+        options: Any = {"jobs": jobs, "shard": shard, "resume": resume, "prepare": one_thread, "fresh": model not in MODELS}
+        outcome = run_grid(grid, store, partial(work, setting), **options)
     if outcome.elsewhere or not (outcome.kept or outcome.made):
         return Audit(outcome, None)
     document = conclude([folder], promise=config.promise)
