@@ -2,8 +2,10 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from wm_audit.core import AuditError, Key, Measurement, Row, stream
@@ -47,7 +49,7 @@ def threads() -> str:
     return os.environ.get("OMP_NUM_THREADS", "many")
 
 
-def work(cells: tuple[Cell, ...], emit: Emit) -> None:
+def work(cells: Sequence[Cell], emit: Emit) -> None:
     """Makes every cell."""
     for cell in cells:
         emit.note("making it")
@@ -129,4 +131,30 @@ def asks(cells: tuple[Cell, ...], emit: Emit) -> None:
         raise AssertionError("not prepared")
     if "inherited" in sys.modules:
         raise AssertionError("forked")
+    work(cells, emit)
+
+
+def outlived(folder: Path, how: str, cells: tuple[Cell, ...], emit: Emit) -> None:
+    """Makes one cell of a group and is killed the first time, while a child that it forked or started lives on."""
+    if cells[0].group == "8x8-seed1" and not list(folder.glob("child*")):
+        emit(row(cells[0]))
+        if how == "forked":
+            child = os.fork()
+            if child == 0:
+                time.sleep(600)
+        else:
+            child = subprocess.Popen(["sleep", "600"], close_fds=False).pid
+        (folder / f"child{child}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    work([cell for cell in cells if cell.key in emit.open], emit)
+
+
+_SEEN: list[str] = []
+
+
+def remembers(cells: tuple[Cell, ...], emit: Emit) -> None:
+    """Fails where its process has made a group before."""
+    _SEEN.append(cells[0].group)
+    if len(_SEEN) > 1:
+        raise AssertionError(f"{_SEEN} in one process")
     work(cells, emit)

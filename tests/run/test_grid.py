@@ -208,6 +208,30 @@ def test_a_worker_that_dies_twice_fails_only_its_open_cells(tmp_path: Path, toy:
     assert {failure.key.seed for failure in outcome.failed} == {1}
 
 
+@pytest.mark.parametrize("how", ["forked", "started"])
+def test_a_worker_that_is_outlived_by_its_child_is_retried_and_not_waited_for(
+    how: str, tmp_path: Path, toy: ModuleType, grid: Grid, contents: Contents, finished: Path
+) -> None:
+    """The child holds the dead worker's end of the pipe open, so the pipe never says that the worker is gone."""
+    begun = time.monotonic()
+    try:
+        outcome, shown = grid(tmp_path / "cells", partial(toy.outlived, tmp_path, how), jobs=2)
+    finally:
+        for mark in tmp_path.glob("child*"):
+            os.kill(int(mark.name[5:]), signal.SIGKILL)
+    assert not outcome.failed
+    assert shown.count("SIGKILL") == 1
+    assert contents(tmp_path / "cells") == contents(finished)
+    assert time.monotonic() - begun < 60
+
+
+def test_groups_that_ask_for_it_never_share_a_process(tmp_path: Path, toy: ModuleType, grid: Grid, contents: Contents) -> None:
+    outcome, _ = grid(tmp_path / "fresh", toy.remembers, jobs=2, fresh=True)
+    assert len(outcome.made) == 8
+    shared, _ = grid(tmp_path / "shared", toy.remembers, jobs=1)
+    assert len(shared.failed) == 6
+
+
 def test_k41_a_changed_input_or_source_is_never_answered_from_the_cache(
     toy: ModuleType, grid: Grid, contents: Contents, copied: Path
 ) -> None:

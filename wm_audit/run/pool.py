@@ -1,26 +1,20 @@
-"""`--jobs N`: N worker processes, spawned and never forked, each with one thread, fed one group at a time.
+"""`--jobs N`: N worker processes, fed one group at a time; N = 1 is a process of its own too."""
 
-A forked child inherits locks that another thread may hold (pytorch#17199) and renderers that no longer work; a spawned one
-starts clean. One thread each keeps the bytes of a cell the same whatever N is; N = 1 is a spawned worker too.
-"""
-
-import multiprocessing
-import os
-import signal
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from multiprocessing.resource_tracker import ensure_running
+from multiprocessing.connection import wait
 
-from wm_audit.core import Key, UsageError
-from wm_audit.run.worker import Broken, Made, Note, Over, Task, Work, serve
+from wm_audit.core import UsageError
+from wm_audit.run.process import END, NOTHING, Worker, ending, hire, news_of, stop
+from wm_audit.run.worker import Broken, Made, Note, Over, Task, Work
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
 _ATTEMPTS = 2
 _GO_HOME_SECONDS = 10.0
+_LOOK_SECONDS = 1.0
+_BLINK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +30,6 @@ class Died:
 
 
 Event = Begun | Made | Broken | Note | Over | Died
-
-
-@dataclass(eq=False, slots=True)
-class _Worker:
-    """A process, our end of its pipe, and the task it has, with the cells that are still open."""
-
-    process: BaseProcess
-    connection: Connection
-    task: Task | None = None
-    open: tuple[Key, ...] = ()
-    attempt: int = 1
 
 
 class Pool:
@@ -67,8 +50,8 @@ class Pool:
         if jobs < 1:
             raise UsageError(f"found {jobs}", where="--jobs", expected="at least 1", fix="write the number of cores to use")
         self._work, self._jobs, self._prepare, self._fresh = work, jobs, prepare, fresh
-        self._workers: list[_Worker] = []
-        self._leaving: list[_Worker] = []
+        self._workers: list[Worker] = []
+        self._leaving: list[Worker] = []
         self._waiting: deque[tuple[Task, int]] = deque()
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Event], None, None]:
@@ -85,14 +68,14 @@ class Pool:
         finally:
             self._end()
 
-    def _busy(self) -> list[_Worker]:
+    def _busy(self) -> list[Worker]:
         return [worker for worker in self._workers if worker.task is not None]
 
     def _begin(self) -> Iterator[tuple[Task, Event]]:
         """Hands waiting tasks to idle workers, and to new ones up to `jobs`."""
         while self._waiting and len(self._busy()) < self._jobs:
             idle = [worker for worker in self._workers if worker.task is None]
-            worker = idle[0] if idle else self._hire()
+            worker = idle[0] if idle else self._hired()
             task, worker.attempt = self._waiting.popleft()
             worker.task, worker.open = task, tuple(cell.key for cell in task.cells)
             try:
@@ -102,32 +85,34 @@ class Pool:
             yield task, Begun()
 
     def _hear(self) -> Iterator[tuple[Task, Event]]:
-        """Waits for news and takes one message from every worker that has some."""
-        ready = wait([worker.connection for worker in self._busy()])
-        for worker in [worker for worker in self._busy() if worker.connection in ready]:
-            task = worker.task
-            if task is None:
+        """Waits for news and takes one message from every worker that has some; looks now and then who died without a word."""
+        wait([worker.connection for worker in self._busy()], timeout=_LOOK_SECONDS)
+        for worker in self._busy():
+            task, news = worker.task, news_of(worker)
+            if task is None or news is NOTHING:
                 continue
-            try:
-                event = worker.connection.recv()
-            except (EOFError, OSError):
+            if news is END:
                 yield task, self._bury(worker, task)
-                continue
-            if isinstance(event, Made):
-                worker.open = tuple(key for key in worker.open if key != event.row.key)
-            if isinstance(event, Broken):
-                worker.open = tuple(key for key in worker.open if key not in event.keys)
-            if isinstance(event, Over):
-                worker.task = None
-                if self._fresh:
-                    self._dismiss(worker)
-            yield task, event
+            else:
+                yield task, self._heard(worker, news)
 
-    def _bury(self, worker: _Worker, task: Task) -> Event:
+    def _heard(self, worker: Worker, event: Event) -> Event:
+        """Notes what a message says of its worker."""
+        if isinstance(event, Made):
+            worker.open = tuple(key for key in worker.open if key != event.row.key)
+        if isinstance(event, Broken):
+            worker.open = tuple(key for key in worker.open if key not in event.keys)
+        if isinstance(event, Over):
+            worker.task = None
+            if self._fresh:
+                self._dismiss(worker)
+        return event
+
+    def _bury(self, worker: Worker, task: Task) -> Event:
         """Takes a dead worker off the list; its open cells wait for another, once."""
         self._workers.remove(worker)
-        _stop(worker)
-        line = _ending(worker.process.exitcode)
+        stop(worker)
+        line = ending(worker.process.exitcode)
         left = tuple(cell for cell in task.cells if cell.key in worker.open)
         if not left:
             return Over()
@@ -136,19 +121,14 @@ class Pool:
         self._waiting.appendleft((Task(task.group, left), worker.attempt + 1))
         return Died(line)
 
-    def _hire(self) -> _Worker:
-        here, there = multiprocessing.get_context("spawn").Pipe()
-        process = multiprocessing.get_context("spawn").Process(
-            target=serve, args=(there, self._work, self._prepare), name="wm-audit-worker"
-        )
-        with _one_thread(), _interrupts_later():
-            process.start()
-            there.close()  # now the pipe breaks when the worker dies
-            worker = _Worker(process, here)
-            self._workers.append(worker)
-        return worker
+    def _hired(self) -> Worker:
+        """A new worker; what is left of those that went home is cleared away, or a large grid would run out of file descriptors."""
+        for gone in [worker for worker in self._leaving if worker.process.exitcode is not None]:
+            self._leaving.remove(gone)
+            stop(gone)
+        return hire(self._work, self._prepare, self._workers.append)
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: Worker) -> None:
         """Tells an idle worker to go home, and does not wait until it is gone."""
         self._workers.remove(worker)
         self._leaving.append(worker)
@@ -158,54 +138,12 @@ class Pool:
     def _send_home(self) -> None:
         for worker in list(self._workers):
             self._dismiss(worker)
-        for worker in self._leaving:
-            worker.process.join(_GO_HOME_SECONDS)
+        until = time.monotonic() + _GO_HOME_SECONDS
+        while any(worker.process.exitcode is None for worker in self._leaving) and time.monotonic() < until:
+            time.sleep(_BLINK_SECONDS)  # not `join`, which waits for a sentinel that a forked child may hold open
 
     def _end(self) -> None:
         for worker in (*self._workers, *self._leaving):
-            _stop(worker)
+            stop(worker)
         self._workers.clear()
         self._leaving.clear()
-
-
-def _stop(worker: _Worker) -> None:
-    worker.process.kill()
-    worker.process.join()
-    worker.connection.close()
-
-
-def _ending(code: int | None) -> str:
-    """How a process ended, in words."""
-    if code is None or code >= 0:
-        return f"its process ended by itself (exit code {code})"
-    name = signal.Signals(-code).name
-    return f"its process was ended by {name}" + (" (out of memory? lower --jobs)" if name == "SIGKILL" else "")
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Numerical libraries read these names once, when they are loaded; the child inherits them, this process keeps its own."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """A child started here never sees Ctrl-C, which a terminal sends to every process: its parent ends it; here it comes afterwards.
-
-    The tracker that the first child would bring up unblocks the signal again, so it is brought up before.
-    """
-    ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -119,6 +119,7 @@ def serve(connection: Connection, work: Work, prepare: Callable[[], None] | None
     """The worker's whole life; Ctrl-C is the parent's affair."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    os.register_at_fork(after_in_child=connection.close)  # a child of the work that outlives this process must not hold its pipe
     if prepare is not None:
         prepare()
     try:
