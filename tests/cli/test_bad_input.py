@@ -1,11 +1,12 @@
 """Bad input: one line that names the place, what was expected and the fix; the right exit code; nothing written."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from wm_audit.cli import merge, run_audit
+from wm_audit.cli import make_leaderboard, merge, run_audit
 
 RUN = "name: mine\nmode: pilot\nenvironments: [pixel_nav]\nseeds: [0]\ntraining: {steps: 5}\n"
 Line = Callable[[], str]
@@ -106,3 +107,20 @@ def test_merging_what_holds_no_records_is_refused(one_line: Line, tmp_path: Path
     assert merge.main([str(tmp_path / "nothing.cells"), "--out", str(tmp_path / "merged.json")]) == 2
     assert "nothing.cells" in one_line()
     assert not (tmp_path / "merged.json").exists()
+
+
+def test_a_readme_or_board_that_is_no_text_is_named_or_replaced(one_line: Line, tmp_path: Path) -> None:
+    """The README is a person's; the board is generated, and what stands in its place is written anew."""
+    folder = tmp_path / "leaderboard"
+    folder.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "leaderboard" / "results_pixel_nav_pilot.json", folder)
+    (tmp_path / "README.md").write_bytes(b"caf\xe9\n")
+    assert make_leaderboard.main(["--folder", str(folder)]) == 2
+    line = one_line()
+    assert all(words in line for words in ("README.md", "is not UTF-8 text (byte 3)", "fix: save it as UTF-8")), line
+    assert not (folder / "LEADERBOARD.md").exists()
+    (tmp_path / "README.md").unlink()
+    (folder / "LEADERBOARD.md").write_bytes(b"caf\xe9\n")
+    assert make_leaderboard.main(["--folder", str(folder), "--check"]) == 1
+    assert make_leaderboard.main(["--folder", str(folder)]) == 0
+    assert make_leaderboard.main(["--folder", str(folder), "--check"]) == 0

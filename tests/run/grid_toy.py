@@ -158,3 +158,10 @@ def remembers(cells: tuple[Cell, ...], emit: Emit) -> None:
     if len(_SEEN) > 1:
         raise AssertionError(f"{_SEEN} in one process")
     work(cells, emit)
+
+
+def prints(cells: Sequence[Cell], emit: Emit) -> None:
+    """Says so much that no buffer holds it."""
+    for _ in range(200):
+        print("ρ" * 1000, flush=True)  # noqa: T201
+    work(cells, emit)

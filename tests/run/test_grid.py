@@ -343,6 +343,16 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path, toy: Mod
         pass
 
 
+@pytest.mark.parametrize("name", ["set_aside", "timings.jsonl"])
+def test_a_place_of_the_folder_that_is_taken_is_one_clear_line(name: str, toy: ModuleType, grid: Grid, copied: Path) -> None:
+    """A file where old records go, a folder where times go."""
+    (copied / "timings.jsonl").unlink()
+    (copied / name).touch() if name == "set_aside" else (copied / name).mkdir()
+    with pytest.raises(AuditError, match=rf"{name}: cannot .*fix: move away what is there") as caught:
+        grid(copied, cells=toy.cells(steps=4), resume=True)
+    assert "\n" not in str(caught.value)
+
+
 def test_jobs_below_one_is_wrong_usage(tmp_path: Path, grid: Grid) -> None:
     with pytest.raises(UsageError, match="--jobs"):
         grid(tmp_path, jobs=0)

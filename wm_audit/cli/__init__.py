@@ -4,6 +4,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from wm_audit.cli.frame import guarded
+
 COMMANDS = {
     "run_audit": "run the audit, from data to verdicts",
     "merge": "join the records of shards into one results file",
@@ -23,6 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(importlib.import_module(f"wm_audit.cli.{name}").main(arguments[1:]))
     lines = "\n".join(f"  {command:<18} {what}" for command, what in COMMANDS.items())
     asked_for_help = not arguments or arguments[0] in ("-h", "--help")
-    stream = sys.stdout if asked_for_help else sys.stderr
-    stream.write(f"usage: wm-audit COMMAND [ARGUMENT ...]\n{lines}\nwm-audit COMMAND --help teaches the command\n")
-    return 0 if asked_for_help else 3
+
+    def usage() -> int:
+        stream = sys.stdout if asked_for_help else sys.stderr
+        stream.write(f"usage: wm-audit COMMAND [ARGUMENT ...]\n{lines}\nwm-audit COMMAND --help teaches the command\n")
+        return 0 if asked_for_help else 3
+
+    return guarded(usage)

@@ -5,9 +5,10 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from wm_audit.core import AuditError
+from wm_audit.run.outlet import outlets
 
 ROOT = Path(__file__).resolve().parents[2]
 """The clone: configurations and tracked results lie under it."""
@@ -32,7 +33,20 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Says what is wrong and where help is."""
-        self.exit(3, f"{self.prog}: {message}; fix: see --help\n")
+        with outlets():
+            sys.stderr.write(f"{self.prog}: {message}; fix: see --help\n")
+        raise SystemExit(3)
+
+    def print_help(self, file: Any = None) -> None:
+        """Help is an answer like any other: where it cannot be written, the exit code says so."""
+        if file is not None:
+            super().print_help(file)
+        elif code := guarded(self._help):
+            raise SystemExit(code)
+
+    def _help(self) -> int:
+        say(self.format_help().rstrip("\n"))
+        return 0
 
 
 def say(text: str) -> None:
@@ -42,7 +56,22 @@ def say(text: str) -> None:
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Runs a command; an error a person can act on becomes one line on standard error and its exit code."""
+    """Runs a command; an error a person can act on becomes one line on standard error and its exit code.
+
+    A standard output that is closed, full or no longer read stops nothing: the work goes on, and the exit code is 2 at least.
+    Progress that standard error does not take is lost and changes nothing.
+    """
+    with outlets() as out:
+        code = _coded(command)
+        out.flush()
+        if out.lost:
+            fix = "give it a place that takes everything; files that the command wrote are whole"
+            sys.stderr.write(f"error: standard output: cannot be written ({out.lost}); fix: {fix}\n")
+            code = max(code, 2)
+    return code
+
+
+def _coded(command: Callable[[], int]) -> int:
     if platform.system() not in ("Linux", "Darwin"):
         sys.stderr.write("wm_audit runs on Linux and macOS; elsewhere use a container or WSL\n")
         return 2
@@ -54,8 +83,6 @@ def guarded(command: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; what was finished is saved: add --resume to go on\n")
         return 130
-    except BrokenPipeError:
-        return 0
 
 
 def shown(path: Path) -> str:

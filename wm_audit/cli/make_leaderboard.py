@@ -39,14 +39,24 @@ def pages(folder: Path) -> dict[Path, str]:
     """Every page that is generated from the results files of a folder, with its text.
 
     Raises:
-        AuditError: a results file was changed, or a page quotes one that is not there.
+        AuditError: a results file was changed, or the README cannot be read or quotes one that is not there.
     """
     documents = [(path.name, results.read(path)) for path in results_in(folder)]
     made = {folder / "LEADERBOARD.md": leaderboard(documents)}
     readme = folder.parent / "README.md"
     if readme.is_file():
-        made[readme] = _quoted(readme.read_text(encoding="utf-8"), dict(documents), where=str(readme))
+        made[readme] = _quoted(_text(readme), dict(documents), where=str(readme))
     return made
+
+
+def _text(page: Path) -> str:
+    try:
+        return page.read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except OSError as error:
+        raise AuditError(f"cannot be read ({error.strerror})", where=str(page), expected="a page", fix="make it readable") from error
+    except UnicodeDecodeError as error:
+        what, fix = f"is not UTF-8 text (byte {error.start})", "save it as UTF-8, or move it away"
+        raise AuditError(what, where=str(page), expected="a Markdown page in UTF-8", fix=fix) from error
 
 
 def _make(folder: Path, *, check: bool) -> int:
@@ -54,7 +64,7 @@ def _make(folder: Path, *, check: bool) -> int:
     if not paths:
         raise AuditError("holds no results_*.json", where=str(folder), expected="results files", fix="run an audit with --out in it")
     made = pages(folder)
-    stale = [page for page, text in made.items() if not page.is_file() or page.read_text(encoding="utf-8") != text]
+    stale = [page for page, text in made.items() if not page.is_file() or page.read_bytes() != text.encode("utf-8")]
     if check:
         for page in stale:
             say(f"{shown(page)} is not what the results files say; fix: python -m experiments.make_leaderboard")

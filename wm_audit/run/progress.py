@@ -8,6 +8,8 @@ from typing import Self, TextIO
 
 from tqdm import tqdm
 
+from wm_audit.run.outlet import Outlet
+
 LINE_SECONDS = 5.0
 
 
@@ -32,7 +34,7 @@ class Progress:
             terminal: whether `out` can redraw a line; asked of `out` by default.
             clock: seconds, for tests.
         """
-        self._out = sys.stderr if out is None else out
+        self._out = Outlet(sys.stderr if out is None else out)  # a run is more than its progress: it goes on where nobody listens
         self._clock = clock
         self._total, self._kept, self._done, self._failed = total, kept, kept, 0
         self._began, self._spoken = clock(), float("-inf")

@@ -88,7 +88,7 @@ def _root(packages: Sequence[str]) -> Path:
 def _git(folder: Path, *arguments: str) -> str | None:
     """The command's output, or None where it cannot be run or fails."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None

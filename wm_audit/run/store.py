@@ -77,7 +77,8 @@ class Store:
         """
         self._lock.__enter__()
         for leftover in self.folder.glob(".*.tmp"):
-            leftover.unlink(missing_ok=True)
+            if leftover.is_file():
+                leftover.unlink(missing_ok=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -105,8 +106,7 @@ class Store:
             if states[cell.key] == "kept":
                 self._restamp(paths[file_name(cell.key)], cell)
             elif states[cell.key] != "absent":
-                (self.folder / SET_ASIDE).mkdir(exist_ok=True)
-                paths[file_name(cell.key)].replace(self.folder / SET_ASIDE / file_name(cell.key))
+                self._set_aside(paths[file_name(cell.key)])
         names = {state: tuple(file_name(cell.key) for cell in cells if states[cell.key] == state) for state in ("torn", "stale")}
         return Survey(
             kept=tuple(cell for cell in cells if states[cell.key] == "kept"),
@@ -176,6 +176,20 @@ class Store:
             return "stale"
         self._same_promise(path, record)
         return "kept"
+
+    def _set_aside(self, path: Path) -> None:
+        """Moves a record to where no merge sees it.
+
+        Raises:
+            AuditError: the place for it is no folder, or cannot be written.
+        """
+        place = self.folder / SET_ASIDE
+        try:
+            place.mkdir(exist_ok=True)
+            path.replace(place / path.name)
+        except OSError as error:
+            what = f"cannot take the record {path.name} ({error.strerror})"
+            raise AuditError(what, where=str(place), expected="a folder to move old records to", fix="move away what is there") from error
 
     def _restamp(self, path: Path, cell: Cell) -> None:
         """Gives a standing record this run's configuration and promise, if it has others."""

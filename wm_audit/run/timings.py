@@ -5,17 +5,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wm_audit.core import AuditError
+
 FILE = "timings.jsonl"
 
 
 def append(folder: Path, entry: Mapping[str, Any]) -> None:
-    """Adds one line; a line torn by an earlier kill is closed first, so that it spoils only itself."""
-    line = json.dumps(dict(entry), ensure_ascii=False).encode("utf-8") + b"\n"
-    with (folder / FILE).open("ab+") as file:
-        if file.tell() > 0:
-            file.seek(-1, 2)
-            line = line if file.read(1) == b"\n" else b"\n" + line
-        file.write(line)
+    """Adds one line; a line torn by an earlier kill is closed first, so that it spoils only itself.
+
+    Raises:
+        AuditError: the place cannot be written.
+    """
+    line = json.dumps(dict(entry), ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"  # a lone surrogate as JSON has it
+    try:
+        with (folder / FILE).open("ab+") as file:
+            if file.tell() > 0:
+                file.seek(-1, 2)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line)
+    except OSError as error:
+        what, fix = f"cannot be written ({error.strerror})", "move away what is there, or free the disk"
+        raise AuditError(what, where=str(folder / FILE), expected="a file that can be added to", fix=fix) from error
 
 
 def read(folder: Path) -> tuple[list[dict[str, Any]], int]:

@@ -10,16 +10,18 @@ ends too.
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TextIO, cast
 
 from wm_audit.core import AuditError, Key, Row, strict_json
 from wm_audit.run.cells import Cell
+from wm_audit.run.outlet import Outlet
 
 NOTE_SECONDS = 1.0
 
@@ -118,6 +120,7 @@ Work = Callable[[tuple[Cell, ...], Emit], None]
 def serve(connection: Connection, work: Work, prepare: Callable[[], None] | None) -> None:
     """The worker's whole life; Ctrl-C is the parent's affair."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout, sys.stderr = cast("TextIO", Outlet(sys.stdout)), cast("TextIO", Outlet(sys.stderr))  # a model may print
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.register_at_fork(after_in_child=connection.close)  # a child of the work that outlives this process must not hold its pipe
     if prepare is not None:
