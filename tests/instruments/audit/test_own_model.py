@@ -41,6 +41,10 @@ def nothing(task):
 
 def broken(task):
     raise ValueError("two lines\\nof trouble")
+
+
+def leaves(task):
+    raise SystemExit(0)
 """
 
 UNSTABLE = """
@@ -97,16 +101,17 @@ def test_a_model_that_diverges_fails_alone_and_the_rest_is_saved(audit: Command,
     assert {path.name for path in (tmp_path / "results.cells").rglob("*8x8*") if path.is_file()} == saved
 
 
-@pytest.mark.parametrize(("name", "said"), [("nothing", "gives a int"), ("broken", "ValueError: two lines of trouble")])
-def test_a_function_that_gives_no_model_is_said_once(name: str, said: str, audit: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "said"), [("nothing", "gives a int without 'members'"), ("broken", "ValueError: two lines of trouble"), ("leaves", "SystemExit: 0")])
+def test_a_function_that_gives_no_model_is_refused_once_and_before_the_first_cell(
+    name: str, said: str, audit: Command, tmp_path: Path
+) -> None:
     done = audit(MUTE, name, "--jobs", "1")
-    assert done.returncode == 2
-    ending = [line for line in done.stdout.splitlines() if line.startswith("failed")]
-    assert len(ending) == 1
-    assert said in ending[0]
-    assert "and 11 more" in ending[0]
-    assert "Traceback" not in done.stderr
-    assert "Traceback" in (tmp_path / "results.cells" / "timings.jsonl").read_text(encoding="utf-8")
+    assert done.returncode == 3
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert f"mine.py:{name}: cannot be built at 4x4 for pixel_nav: " in done.stderr
+    assert said in done.stderr
+    assert "fix: " in done.stderr
+    assert not (tmp_path / "results.cells").exists()
 
 
 @pytest.mark.parametrize(
