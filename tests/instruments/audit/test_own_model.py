@@ -101,7 +101,10 @@ def test_a_model_that_diverges_fails_alone_and_the_rest_is_saved(audit: Command,
     assert {path.name for path in (tmp_path / "results.cells").rglob("*8x8*") if path.is_file()} == saved
 
 
-@pytest.mark.parametrize(("name", "said"), [("nothing", "gives a int without 'members'"), ("broken", "ValueError: two lines of trouble"), ("leaves", "SystemExit: 0")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nothing", "gives a int without 'members'"), ("broken", "ValueError: two lines of trouble"), ("leaves", "SystemExit: 0")],
+)
 def test_a_function_that_gives_no_model_is_refused_once_and_before_the_first_cell(
     name: str, said: str, audit: Command, tmp_path: Path
 ) -> None:
