@@ -123,3 +123,9 @@ def test_a_file_that_leaves_the_program_is_wrong_usage(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be imported: SystemExit"):
         family(f"{tmp_path / 'mine.py'}:build")
+
+
+def test_a_file_may_use_what_looks_its_own_module_up(tmp_path: Path) -> None:
+    text = "from __future__ import annotations\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass M:\n    x: int\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    assert family(f"{tmp_path / 'mine.py'}:M") is not None

@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from wm_audit.models import MODELS, Task
 from wm_audit.models.dreamer_lite import DreamerLite
 
 Family = Callable[[Task], Any]
+_PACKAGES = {"site-packages", "dist-packages"}
 
 
 def family(name: str) -> Family:
@@ -86,13 +88,16 @@ def require_files(name: str, begun_with: Mapping[str, str]) -> None:
 def _beneath(folder: Path) -> Iterator[Path]:
     """Source files of loaded modules that lie beneath a folder and are neither installed, nor this project's, nor the program itself."""
     own = Path(__file__).resolve().parents[3]
-    passed = (own / "wm_audit", own / "experiments", Path(sys.prefix).resolve())
+    installed = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    passed = (own / "wm_audit", own / "experiments", *(Path(place).resolve() for place in installed))
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if name in ("__main__", "__mp_main__") or not isinstance(file, str):
             continue
         path = Path(file).resolve()
-        if path.is_relative_to(folder) and path.is_file() and not any(path.is_relative_to(place) for place in passed):
+        if not path.is_relative_to(folder) or not path.is_file() or _PACKAGES & {*path.parts}:
+            continue
+        if not any(path.is_relative_to(place) for place in passed):
             yield path
 
 
@@ -104,6 +109,7 @@ def _from_file(path: Path, attribute: str) -> Family:
     if spec is None or spec.loader is None:
         raise UsageError("is not a Python file", where=f"--model {path}", expected="FILE.py:NAME")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses and pickle look a class's module up by its name
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a stranger's file may raise anything, and every one of them is one line here
