@@ -43,7 +43,8 @@ def _parser() -> Parser:
     parser = Parser("run_audit", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("--mode", choices=sorted(MODES), help="which of the project's own configurations (default: smoke)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="a run configuration, a slice of its preregistration")
-    parser.add_argument("--model", default="dreamer_lite", metavar="M", help=f"{', '.join(MODELS)}, FILE.py:NAME or a checkpoint folder")
+    models = f"{', '.join(MODELS)}, FILE.py:NAME (known by the file and all that it imports from its folder) or a checkpoint folder"
+    parser.add_argument("--model", default="dreamer_lite", metavar="M", help=models)
     parser.add_argument("--arms", metavar="LIST", help="only these arms, separated by commas, e.g. trained,oracle,random")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="worker processes (default: all cores)")
     parser.add_argument("--shard", default="0/1", metavar="i/N", help="part i of N of the grid, counted from 0")

@@ -129,3 +129,16 @@ def test_a_file_may_use_what_looks_its_own_module_up(tmp_path: Path) -> None:
     text = "from __future__ import annotations\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass M:\n    x: int\n"
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     assert family(f"{tmp_path / 'mine.py'}:M") is not None
+
+
+def test_a_function_that_goes_elsewhere_leaves_the_program_where_it_was(
+    tmp_path: Path, run_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--out` and the model's own file may be relative names."""
+    monkeypatch.chdir(tmp_path)
+    text = MODEL.partition("import beside_it")[0] + "import os\nos.chdir('/')\n\n\ndef build(task):\n    os.chdir('/')\n    return 7\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="gives a int"):
+        check_model(load_config(run_file), "mine.py:build")
+    assert Path.cwd() == tmp_path
+    assert set(model_files("mine.py:build")) == {"mine.py"}

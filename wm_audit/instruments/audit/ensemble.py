@@ -1,7 +1,9 @@
 """The trained ensemble of one capacity and seed: ordered, fitted, kept on disk, or brought by the user."""
 
 from collections.abc import Callable
+from contextlib import chdir
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -47,7 +49,8 @@ def ensemble(setting: Setting, cell: Cell, data: Dataset, note: Note) -> Ensembl
     config, root = setting.config, setting.config.executed["root"]
     fence(root, "building", key.text())
     task = order(config, key, data.env, mean_picture(data), lambda function: compiled(function, wanted=setting.compiled))
-    learner = family(setting.model)(task)
+    with chdir(Path.cwd()):
+        learner = family(setting.model)(task)
     fence(root, "training", key.text())
     if not is_learner(learner, setting.model):
         return Ensemble(_checked(learner, setting.model), {"steps": 0})

@@ -1,7 +1,8 @@
 """What a run can be refused for before anything is made: the worlds, the image's patches, the episodes, the probes, the model."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from pathlib import Path
 
 import numpy as np
 
@@ -44,7 +45,8 @@ def check_model(config: AuditConfig, model: str) -> None:
         UsageError: nothing answers to the name, it gives no model of some capacity, or it is a checkpoint that is not the one model
             that the configuration asks for.
     """
-    answer = family(model)
+    with chdir(Path.cwd()):
+        answer = family(model)
     if model in MODELS or TRAINED not in config.executed["arms"]:
         return
     _check_checkpoint(config, model)
@@ -57,9 +59,11 @@ def check_model(config: AuditConfig, model: str) -> None:
 def _try(config: AuditConfig, model: str, answer: Family, key: Key) -> None:
     spec = world(config, key.env).spec
     grey = np.full(spec.image, 0.5, dtype=np.float32)
+    task = order(config, key, spec, grey, lambda function: function)
     fence(config.executed["root"], "checking", key.text())
     try:
-        is_learner(answer(order(config, key, spec, grey, lambda function: function)), model)
+        with chdir(Path.cwd()):  # relative names, --out among them, keep their meaning whatever the function does
+            is_learner(answer(task), model)
     except (Exception, SystemExit) as error:  # a stranger's function may raise anything, and every one of them is one line here
         said, size = error.what if isinstance(error, AuditError) else one_line(error), f"{key.hidden}x{key.embed}"
         what, expected = f"cannot be built at {size} for {key.env}: {said}", "a function that gives a world model or a learner"
