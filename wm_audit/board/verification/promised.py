@@ -49,7 +49,13 @@ def lock(subject: Subject, found: Promised) -> Check:
         )
     locked_on = found.lock.locked_on if found.lock else None
     late = found.lock is not None and header["locked_on"] is None  # said openly; what it costs is the claim
-    wanted = {"version": found.promise.version, "status": found.promise.status, "locked_on": None if late else locked_on}
+    promise = found.promise
+    wanted = {
+        "digest": promise.digest,
+        "version": promise.version,
+        "status": promise.status,
+        "locked_on": None if late else locked_on,
+    }
     places = [Place(pointer("preregistration", key), text(header[key]), text(item)) for key, item in wanted.items() if header[key] != item]
     where = f"{Path(found.promise.where).name} means {found.promise.digest[:19]}"
     state = (

@@ -1,6 +1,6 @@
 """The trained ensemble of one capacity and seed: ordered, fitted, kept on disk, or brought by the user."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, cast
 
@@ -40,6 +40,7 @@ def ensemble(setting: Setting, key: Key, data: Dataset, name: str, note: Note) -
     learner = family(setting.model)(_order(setting, key, data))
     if not hasattr(learner, "gradient"):
         return Ensemble(_checked(learner, setting.model), {"steps": 0})
+    _whole(learner, setting.model, ("parameters", "arrange", "trained"), "a Trainable (train/fit.py)")
     settings = _settings(setting)
     replay = Replay(data, settings.batch, settings.length, learner.arrange)
     source = stream(setting.config.executed["root"], "train", key.env, key.hidden, key.embed, key.seed)
@@ -83,7 +84,11 @@ def mean_picture(data: Dataset) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def _checked(model: object, name: str) -> WorldModel:
-    absent = [part for part in ("members", "initial", "observe", "imagine") if not hasattr(model, part)]
-    if absent:
-        raise AuditError(f"gives a {type(model).__name__} without {absent[0]!r}", where=name, expected="a WorldModel (models/protocol.py)")
+    _whole(model, name, ("members", "initial", "observe", "imagine"), "a WorldModel (models/protocol.py)")
     return cast("WorldModel", model)
+
+
+def _whole(found: object, name: str, parts: Sequence[str], expected: str) -> None:
+    absent = [part for part in parts if not hasattr(found, part)]
+    if absent:
+        raise AuditError(f"gives a {type(found).__name__} without {absent[0]!r}", where=name, expected=expected)
