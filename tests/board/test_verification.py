@@ -73,6 +73,7 @@ def test_lineage_names_the_row(pilot: dict[str, Any], change: Change, where: str
 def test_rows_measured_elsewhere_have_no_lineage(pilot: dict[str, Any]) -> None:
     elsewhere = changed(pilot, put("environment", {"digest": "measured elsewhere"}))
     assert lineage(elsewhere, None).state is State.CANNOT_CHECK
+    assert deviations(elsewhere, Promised(PROMISE)).state is State.CANNOT_CHECK
 
 
 def test_uncommitted_sources_are_said(pilot: dict[str, Any]) -> None:
