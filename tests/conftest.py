@@ -1,21 +1,15 @@
 """What tests of several folders share."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-_POWER = (
-    "power:\n  intra_seed_correlation: 0.5\n  source: assumed\n  table:\n"
-    "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
-)
-
 
 @pytest.fixture(scope="session")
 def final_text() -> str:
-    """The text of the project's promise as it would be when it is final: locked, with a power table."""
+    """The text of the project's promise as it would be when it is final."""
     text = (Path(__file__).parents[1] / "configs" / "preregistration.yaml").read_text(encoding="utf-8")
-    return re.sub(r"power: null[^\n]*\n", _POWER, text.replace("status: draft", "status: locked"))
+    return text.replace("status: draft", "status: locked")
 
 
 @pytest.fixture(scope="session")

@@ -17,12 +17,11 @@ from wm_audit.diagnostics import DIAGNOSTICS, Evidence
 from wm_audit.instruments.audit.resolve import family
 from wm_audit.models import Task
 from wm_audit.models.protocol import Decodes, Rewards
+from wm_audit.prereg.promise import loads_promise
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = {
-    Path(name).name: text
-    for text, name in re.findall(r"```python\n(# (\S+\.py)\n.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
-}
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+EXAMPLES = {Path(name).name: text for text, name in re.findall(r"```python\n(# (\S+\.py)\n.*?)```", PAGE, re.DOTALL)}
 
 
 def loaded(path: Path) -> ModuleType:
@@ -80,11 +79,19 @@ def test_the_model_is_found_by_its_file_and_predicts_no_change(example: Callable
 
 def test_the_diagnostic_measures_what_it_says(example: Callable[[str], ModuleType]) -> None:
     entry = example("pixel_mae.py").ENTRY
+    assert entry.name.partition(".")[0] in DIAGNOSTICS
     evidence = contract_evidence(example("persistence.py").build(_task()))
     before = np.concatenate([evidence.segments.context_obs[:, -1:], evidence.segments.obs[:, :-1]], axis=1)
     found = entry.measure(evidence)
     assert found.value == pytest.approx(np.abs((before.astype(float) - evidence.segments.obs) / 255.0).mean(), rel=1e-5)
     assert (found.unit, found.orientation) == (entry.unit, entry.orientation)
+
+
+def test_the_promise_takes_the_line_of_the_diagnostic() -> None:
+    (line,) = re.findall(r"^    (pixel_mse\.absolute: .*\n)", PAGE, re.MULTILINE)
+    text = (ROOT / "configs" / "preregistration.yaml").read_text(encoding="utf-8")
+    extras = loads_promise(text.replace("\nextras:\n", f"\nextras:\n  {line}")).data["extras"]
+    assert extras["pixel_mse.absolute"]["unit"] == "intensity in [0, 1]"
 
 
 def contract_evidence(model: Any) -> Evidence:

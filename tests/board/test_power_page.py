@@ -17,7 +17,7 @@ from wm_audit.instruments.audit.power import power_table
 from wm_audit.instruments.audit.simulate import Plan
 from wm_audit.instruments.audit.size import size
 from wm_audit.prereg.forms import exact
-from wm_audit.prereg.promise import load_promise, loads_promise
+from wm_audit.prereg.promise import load_promise
 from wm_audit.verdict import Rules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def drawable() -> bool:
 def test_pages_say_what_the_data_say(published: dict[str, Any]) -> None:
     assert read("power/power.json") == strict_json.dumps(published)
     assert read("power/power.md") == page(published)
-    assert read("power/power.yaml") == promise_block(published)
+    assert read("power/power.yaml") == promise_block(published, (20, 3))
     assert read("statistics.md") == with_sizes(read("statistics.md"), published["size"], where="statistics.md")
 
 
@@ -81,12 +81,13 @@ def test_the_rules_are_those_of_the_promise(published: dict[str, Any], rules: Ru
     assert grid in {(item["seeds"], item["capacities"]) for item in published["designs"]}
 
 
-def test_a_promise_can_hold_the_block() -> None:
-    text = PROMISE.read_text(encoding="utf-8")
-    assert text.count("\npower: null\n") == 1
-    held = loads_promise(text.replace("power: null\n", read("power/power.yaml"))).data["power"]
-    assert held["intra_seed_correlation"] == Decimal("0.5")
-    assert {item["question"] for item in held["table"]} == {"H1", "H2", "H3"}
+def test_the_promise_holds_what_was_simulated_for_its_own_design() -> None:
+    assert read("power/power.yaml") in PROMISE.read_text(encoding="utf-8")
+    promise = load_promise(PROMISE).data
+    held = promise["power"]["table"]
+    assert {(item["seeds"], item["capacities"]) for item in held} == {(len(promise["seeds"]), len(promise["capacities"]))}
+    found = {(item["question"], item["intra_seed_correlation"]) for item in held}
+    assert found == {(question, Decimal(icc)) for question in ("H1", "H2", "H3") for icc in ("0", "0.5")}
 
 
 def test_missing_numbers_are_explained() -> None:

@@ -22,7 +22,7 @@ from wm_audit.prereg.promise import load_promise
 
 ROOT = Path(__file__).resolve().parents[2]
 PILOT = ROOT / "leaderboard" / "results_pixel_nav_pilot.json"
-PROMISE = load_promise(ROOT / "configs" / "preregistration.yaml")
+PROMISE = load_promise(ROOT / "configs" / "superseded" / "draft_0_without_power.yaml")
 Change = Callable[[dict[str, Any]], Any]
 
 
@@ -73,6 +73,7 @@ def test_lineage_names_the_row(pilot: dict[str, Any], change: Change, where: str
 def test_rows_measured_elsewhere_have_no_lineage(pilot: dict[str, Any]) -> None:
     elsewhere = changed(pilot, put("environment", {"digest": "measured elsewhere"}))
     assert lineage(elsewhere, None).state is State.CANNOT_CHECK
+    assert deviations(elsewhere, Promised(PROMISE)).state is State.CANNOT_CHECK
 
 
 def test_uncommitted_sources_are_said(pilot: dict[str, Any]) -> None:
@@ -123,7 +124,9 @@ def test_coverage_adds_up(pilot: dict[str, Any], member: str, value: Any) -> Non
     assert f"/statistics/pixel_nav/composites/0/{member}" in places(found)
 
 
-@pytest.mark.parametrize(("member", "value"), [("version", 3), ("status", "locked"), ("locked_on", "2030-01-01")])
+@pytest.mark.parametrize(
+    ("member", "value"), [("version", 3), ("status", "locked"), ("locked_on", "2030-01-01"), ("digest", "sha256:" + "0" * 64)]
+)
 def test_the_header_says_what_the_promise_says(pilot: dict[str, Any], member: str, value: Any) -> None:
     assert lock(changed(pilot, lambda _: None), Promised(PROMISE)).state is State.PASS
     found = lock(changed(pilot, put("preregistration", member, value)), Promised(PROMISE))

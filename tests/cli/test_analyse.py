@@ -77,7 +77,7 @@ def test_the_leaderboard_is_written_checked_and_quoted(rows_csv: Path, tmp_path:
     folder = tmp_path / "leaderboard"
     assert analyse.main([str(rows_csv), "--out", str(folder / "results_mine.json")]) == 0
     readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- results_mine.json: quoted -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
+    readme.write_text("before\n<!-- leaderboard/results_mine.json: quoted -->\nold\n<!-- end -->\nafter\n", encoding="utf-8")
     arguments = ["--folder", str(folder)]
     assert make_leaderboard.main([*arguments, "--check"]) == 1
     assert not (folder / "LEADERBOARD.md").exists()
@@ -91,9 +91,13 @@ def test_the_leaderboard_is_written_checked_and_quoted(rows_csv: Path, tmp_path:
     board = folder / "LEADERBOARD.md"
     board.write_text(board.read_text(encoding="utf-8").replace("my_world", "your_world", 1), encoding="utf-8")
     assert make_leaderboard.main([*arguments, "--check"]) == 1
-    readme.write_text("<!-- results_other.json -->\n<!-- end -->\n", encoding="utf-8")
+    readme.write_text("<!-- leaderboard/results_other.json -->\n<!-- end -->\n", encoding="utf-8")
     assert make_leaderboard.main(arguments) == 2
     assert "results_other.json" in capsys.readouterr().err
+    elsewhere = "<!-- docs/results_other.json -->\nkept\n<!-- end -->\n"  # quotes a folder of its own
+    readme.write_text(elsewhere, encoding="utf-8")
+    assert make_leaderboard.main(arguments) == 0
+    assert readme.read_text(encoding="utf-8") == elsewhere
 
 
 def test_the_published_board_and_the_readme_are_what_the_results_say() -> None:

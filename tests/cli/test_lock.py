@@ -73,6 +73,10 @@ def write_result(promise: Path, digest: str, mode: str = "main") -> None:
     (promise.parent / "results_x.json").write_text(json.dumps(document), encoding="utf-8")
 
 
+def superseding(text: str, digest: str) -> str:
+    return re.sub(r"(?m)^supersedes: \S+", f"supersedes: {digest}", text)
+
+
 def test_main_results_of_superseded_promises_are_no_hindrance_and_a_main_run_is_no_pilot(promise: Path, capsys: Capture) -> None:
     """Version 2 supersedes 1, which supersedes 0; calling the main run of 0 a pilot does not do."""
     text = promise.read_text(encoding="utf-8")
@@ -80,16 +84,16 @@ def test_main_results_of_superseded_promises_are_no_hindrance_and_a_main_run_is_
     folder.mkdir()
     digests = [load_promise(promise).digest]
     (folder / "v0.yaml").write_text(text, encoding="utf-8")
-    one = text.replace("version: 0", "version: 1").replace("supersedes: null", f"supersedes: {digests[0]}")
+    one = superseding(text.replace("version: 0", "version: 1"), digests[0])
     (folder / "v1.yaml").write_text(one, encoding="utf-8")
     digests.append(load_promise(folder / "v1.yaml").digest)
     write_result(promise, digests[0])
     two = text.replace("version: 0", "version: 2")
-    promise.write_text(two.replace("pilots: []", f'pilots: ["{digests[0]}"]'), encoding="utf-8")
+    promise.write_text(re.sub(r"(?m)^pilots:.*\n(  - .*\n)*", f'pilots: ["{digests[0]}"]\n', two), encoding="utf-8")
     assert create(promise) == 2
     assert "name it under supersedes" in capsys.readouterr().err
     assert not promise.with_name("preregistration.lock.json").exists()
-    promise.write_text(two.replace("supersedes: null", f"supersedes: {digests[1]}"), encoding="utf-8")
+    promise.write_text(superseding(two, digests[1]), encoding="utf-8")
     assert create(promise) == 0
 
 

@@ -1,6 +1,7 @@
 """The command power: one line for a wrong value, the same bytes on every call, figures only where they can be drawn."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +23,9 @@ SMALL = ["--seeds", "5", "--capacities", "2", "--repetitions", "20"]
     [
         (["--seeds", "0"], "--seeds"),
         (["--seeds", "5,x"], "--seeds"),
-        (["--seeds", "5..30"], "--seeds"),
+        (["--seeds", "30..5"], "--seeds"),
+        (["--seeds", "5..x"], "--seeds"),
+        (["--seeds", "1..1000000"], "--seeds"),
         (["--capacities", "-1"], "--capacities"),
         (["--icc", "1.5"], "--icc"),
         (["--icc", "nan"], "--icc"),
@@ -56,6 +59,15 @@ def test_without_matplotlib_nothing_is_half_written(one_line: Line, tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
+def test_a_range_is_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    rest = ["--capacities", "1", "--repetitions", "2"]
+    assert power.main(["--seeds", "4..6", *rest]) == 0
+    first = capsys.readouterr()
+    assert "6/6 designs" in first.err
+    assert power.main(["--seeds", "6,4,5", *rest]) == 0
+    assert capsys.readouterr().out == first.out
+
+
 def test_tables_are_printed_and_the_same_on_every_call(capsys: pytest.CaptureFixture[str]) -> None:
     assert power.main(SMALL) == 0
     first = capsys.readouterr().out
@@ -81,9 +93,10 @@ def test_the_block_fits_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
     assert power.main([*SMALL, "--from", str(PILOT), "--yaml"]) == 0
     block = capsys.readouterr().out
     text = (ROOT / "configs" / "preregistration.yaml").read_text(encoding="utf-8")
-    held = loads_promise(text.replace("power: null\n", block)).data["power"]
+    held = loads_promise(re.sub(r"^power:\n( .*\n)+", lambda _: block, text, flags=re.MULTILINE)).data["power"]
     assert "sha256:" in held["source"]
-    assert 0 < held["intra_seed_correlation"] < 1
+    assert {item["seeds"] for item in held["table"]} == {5}
+    assert all(0 <= item["intra_seed_correlation"] < 1 for item in held["table"])
 
 
 def test_estimates_of_a_result_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from wm_audit.core.record import seal
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = sorted((ROOT / "leaderboard").glob("results_*.json"))
 NAME = "results_pixel_nav_pilot.json"
+PROMISE = "draft_0_without_power.yaml"
 Checks = dict[str, dict[str, object]]
 
 
@@ -94,7 +95,7 @@ def changed_pointers(one: object, two: object, where: str = "") -> list[str]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_one_flipped_digit_of_the_promise_is_named(seed: int, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = clone / "configs" / "preregistration.yaml"
+    path = clone / "configs" / "superseded" / PROMISE
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     values = [
         sum(map(len, lines[:number])) + match.start()
@@ -105,7 +106,7 @@ def test_one_flipped_digit_of_the_promise_is_named(seed: int, clone: Path, capsy
     flip(path, random.Random(seed).choice(values))  # noqa: S311 - a place, not a secret
     code, checks = run(clone / "leaderboard" / NAME, capsys)
     assert (code, checks["lock"]["state"]) == (1, "FAIL")
-    assert "preregistration.yaml" in json.dumps(checks["lock"])
+    assert PROMISE in json.dumps(checks["lock"])
 
 
 @pytest.mark.parametrize("page", ["leaderboard/LEADERBOARD.md", "README.md"])
@@ -113,7 +114,7 @@ def test_one_flipped_digit_of_the_promise_is_named(seed: int, clone: Path, capsy
 def test_one_flipped_digit_of_a_page_is_named_by_its_line(seed: int, page: str, clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = clone / page
     text = path.read_text(encoding="utf-8")
-    first, last = (text.index("<!-- results_"), text.index("<!-- end -->")) if page == "README.md" else (0, len(text))
+    first, last = (text.index("<!-- leaderboard/results_"), text.index("<!-- end -->")) if page == "README.md" else (0, len(text))
     first = text.index("\n", first)
     place = random.Random(seed).choice([place for place in digits(path) if first < place < last])  # noqa: S311 - a place
     flip(path, place)

@@ -147,12 +147,15 @@ def test_messages_name_the_line(text: str) -> None:
         loads_promise(changed(text, "version: 0", "version: 1e0"))
 
 
-def test_a_power_table_may_be_there(text: str) -> None:
-    table = (
-        "power:\n  intra_seed_correlation: 0.5\n  source: a pilot\n  table:\n"
-        "    - {question: H1, seeds: 20, capacities: 3, true_value: 0, share_decided: 0.57}\n"
-    )
-    assert loads_promise(changed(text, "power: null\n", table)).data["power"]["table"][0]["share_decided"] == Decimal("0.57")
+def test_a_draft_may_have_no_power_table_and_what_it_says_names_its_design(text: str) -> None:
+    block = text[text.index("\npower:\n") + 1 : text.index("\nexploratory:") + 1]
+    assert loads_promise(text.replace(block, "power: null\n")).data["power"] is None
+    for old, new, field in (
+        (", intra_seed_correlation: 0,", ",", "intra_seed_correlation"),
+        ("share_decided: 0.792", "share_decided: 1.2", "share_decided"),
+    ):
+        with pytest.raises(AuditError, match=field):
+            loads_promise(changed(text, old, new))
 
 
 def test_the_two_forms(text: str) -> None:

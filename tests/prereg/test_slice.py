@@ -102,7 +102,7 @@ def test_every_budget_may_shrink_and_not_grow(with_promise: Write, text: str, fi
         ("composites: {perceptual: [pixel_mse]}", "composites.perceptual", "as promised"),
         ("exclusion: none\nroot: 4", "root", "found 4"),
         ("status: locked", "status", "found locked"),
-        ("power: {intra_seed_correlation: 0.5}", "power", "expected None"),
+        ("power: {source: a pilot}", "power.source", "found a pilot; expected assumed"),
         ("collection: {behaviours: {uniform: {share: 1}}}", "collection.behaviours.uniform.share", "found 1"),
         ("model: {own: {width: 3}}", "model.own", "no such field"),
         ("planning: {candidates: 8}", "planning.elites", "fewer than the 8 candidates"),

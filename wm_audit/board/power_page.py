@@ -10,6 +10,7 @@ from wm_audit.core import AuditError
 from wm_audit.core.strict_json import plain_decimal
 
 SHOWN = {"H1": (0.0, 0.2, 0.4, 0.6, 0.8), "H2": (0.2, 0.4, 0.6, 0.8, 0.9), "H3": (0.0, 0.25, 0.5, 1.0)}
+ONE_SHOWN = (0.0, 0.2, 0.4, 0.6, 0.8)
 """The true values in tables; the figure and the JSON hold all that were simulated."""
 
 _ASKED = {
@@ -44,6 +45,9 @@ def page(document: Mapping[str, Any]) -> str:
         notes = Notes()
         header, rows = _table(document, question, notes)
         lines += ["", *_title(document, question), "", *markdown_table(header, rows, left=0), *notes.markdown()]
+    notes = Notes()
+    header, rows = _one_diagnostic(document, notes)
+    lines += ["", *_one_title(document), "", *markdown_table(header, rows, left=0), *notes.markdown()]
     for heading, header, rows, notes in _estimates(document):
         lines += ["", f"## {heading}", "", *markdown_table(header, rows, left=2), *notes.markdown()]
     return "\n".join(lines) + "\n"
@@ -57,6 +61,9 @@ def terminal(document: Mapping[str, Any]) -> str:
         header, rows = _table(document, question, notes)
         lines += ["", *(line.removeprefix("## ") for line in _title(document, question)), *text_table(header, rows, left=0)]
         lines += notes.text(120, "  ")
+    notes = Notes()
+    header, rows = _one_diagnostic(document, notes)
+    lines += ["", *(line.removeprefix("## ") for line in _one_title(document)), *text_table(header, rows, left=0), *notes.text(120, "  ")]
     for heading, header, rows, notes in _estimates(document):
         lines += ["", heading, *text_table(header, rows, left=2), *notes.text(120, "  ")]
     return "\n".join(lines)
@@ -77,26 +84,30 @@ def size_page(size: Mapping[str, Any]) -> str:
     return "\n".join([*markdown_table(header, rows), "", *said])
 
 
-def promise_block(document: Mapping[str, Any]) -> str:
-    """The field `power` of a promise, in YAML, under the largest intra-seed correlation that was simulated: the cautious one.
+def promise_block(document: Mapping[str, Any], design: tuple[int, int] | None = None) -> str:
+    """The field `power` of a promise, in YAML, under every intra-seed correlation that was simulated.
+
+    Args:
+        document: schema `wm_audit/power/1`.
+        design: seeds and capacities that are promised; every design of the document where not said.
 
     Raises:
-        AuditError: no design has an interval, so that there is nothing to promise.
+        AuditError: none of the designs has an interval, so that there is nothing to promise.
     """
-    largest = max(item["icc"] for item in document["designs"])
     shares = [
-        (design, found["question"], share)
-        for design in document["designs"]
-        if design["icc"] == largest
-        for found in design["questions"]
+        (item, found["question"], share)
+        for item in document["designs"]
+        if design in (None, (item["seeds"], item["capacities"]))
+        for found in item["questions"]
         for share in _at(found, SHOWN[found["question"]])
     ]
     if not shares:
         raise AuditError("hold no design that ever decides", where="--seeds", expected="4 seeds or more", fix="plan more seeds")
-    lines = ["power:", f"  intra_seed_correlation: {_plain(largest)}", f"  source: {document['source']}", "  table:"]
-    for design, question, share in shares:
-        place = f"seeds: {design['seeds']}, capacities: {design['capacities']}, true_value: {_plain(share['truth'])}"
-        lines.append(f"    - {{question: {question}, {place}, share_decided: {_plain(_decided(share))}}}")
+    lines = ["power:", f"  source: {document['source']}", "  table:"]
+    for item, question, share in shares:
+        place = f"seeds: {item['seeds']}, capacities: {item['capacities']}, intra_seed_correlation: {_plain(item['icc'])}"
+        found = f"true_value: {_plain(share['truth'])}, share_decided: {_plain(_decided(share))}"
+        lines.append(f"    - {{question: {question}, {place}, {found}}}")
     return "\n".join(lines) + "\n"
 
 
@@ -132,6 +143,28 @@ def _table(document: Mapping[str, Any], question: str, notes: Notes) -> tuple[Se
         none = notes.show(max((item["no_interval"] for item in found["curve"]), default=None), _share, why)
         reach = [notes.show(item["value"], _two, item["reason"]) for item in found["detectable"].values()]
         rows.append([str(design["seeds"]), str(design["capacities"]), _plain(design["icc"]), *decided, none, *reach])
+    return header, rows
+
+
+def _one_title(document: Mapping[str, Any]) -> list[str]:
+    one = document["designs"][0]["diagnostic"]
+    said = (
+        f"Share of grids in which one diagnostic, truly correlated with the return as the column says, has p at most {one['nominal']:g} "
+        f"after Holm's correction over {one['m']} tests, the others finding nothing. At 0 this is its size. Last: the true correlation "
+        f"that is found in {document['power']:.0%} of runs."
+    )
+    return ["## One diagnostic among all", "", *fold(said, _WIDTH)]
+
+
+def _one_diagnostic(document: Mapping[str, Any], notes: Notes) -> tuple[Sequence[str], list[list[str]]]:
+    header = ["seeds", "capacities", "icc", *(f"{truth:g}" for truth in ONE_SHOWN), "detectable"]
+    rows = []
+    for design in document["designs"]:
+        one = design["diagnostic"]
+        shares = {item["truth"]: item["significant"] for item in one["curve"]}
+        reach = notes.show(one["detectable"]["value"], _two, one["detectable"]["reason"])
+        place = [str(design["seeds"]), str(design["capacities"]), _plain(design["icc"])]
+        rows.append([*place, *(_share(shares[truth]) for truth in ONE_SHOWN), reach])
     return header, rows
 
 

@@ -19,8 +19,8 @@ A CSV has the columns env, hidden, embed, seed, outcome and one for each diagnos
 compression (none). A cell is a number, or the reason code of a number that is missing, e.g. probe_degenerate.
 NAME.repeat is the same diagnostic on a second evaluation stream, from which the noise floor comes; it may be empty."""
 _EXAMPLES = """  python -m experiments.analyse my_rows.csv
-  python -m experiments.analyse leaderboard/results_pixel_nav.json --out scratch/again.json
-  python -m experiments.analyse leaderboard/results_pixel_nav.json --csv scratch/rows.csv"""
+  python -m experiments.analyse leaderboard/results_pixel_nav_pilot.json --out scratch/again.json
+  python -m experiments.analyse leaderboard/results_pixel_nav_pilot.json --csv scratch/rows.csv"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

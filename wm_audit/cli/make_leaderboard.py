@@ -13,12 +13,13 @@ from wm_audit.core import AuditError
 from wm_audit.core.files import write_atomic
 
 _DESCRIPTION = """Renders every results file of a folder into one LEADERBOARD.md, and fills the blocks of the README above the folder that
-quote one of them. The same files give the same bytes;
+quote one of them (<!-- FOLDER/results_NAME.json --> ... <!-- end -->). The same files give the same bytes;
 --check compares instead of writing, and ends with 1 where a page is not what the results say."""
-_BLOCK = re.compile(r"(?P<open><!-- (?P<name>results_\w+\.json)[^>]*-->)\n.*?(?P<close><!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(?P<open><!-- (?P<folder>[\w./-]+)/(?P<name>results_\w+\.json)[^>]*-->)\n.*?(?P<close><!-- end -->)", re.DOTALL)
 
 _EXAMPLES = """  python -m experiments.make_leaderboard
-  python -m experiments.make_leaderboard --check"""
+  python -m experiments.make_leaderboard --check
+  python -m experiments.make_leaderboard --folder scratch     a board of your own runs"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +46,7 @@ def pages(folder: Path) -> dict[Path, str]:
     made = {folder / "LEADERBOARD.md": leaderboard(documents)}
     readme = folder.parent / "README.md"
     if readme.is_file():
-        made[readme] = _quoted(_text(readme), dict(documents), where=str(readme))
+        made[readme] = _quoted(_text(readme), folder, dict(documents), where=str(readme))
     return made
 
 
@@ -75,11 +76,13 @@ def _make(folder: Path, *, check: bool) -> int:
     return 0
 
 
-def _quoted(text: str, documents: Mapping[str, Mapping[str, Any]], *, where: str) -> str:
-    """The page with every `<!-- results_NAME.json -->` block filled with what the end of that run printed."""
+def _quoted(text: str, folder: Path, documents: Mapping[str, Mapping[str, Any]], *, where: str) -> str:
+    """The page with every block that quotes a result of this folder filled with what the end of that run printed."""
 
     def fill(match: re.Match[str]) -> str:
         name = match["name"]
+        if (folder.parent / match["folder"]).resolve() != folder.resolve():
+            return match[0]
         if name not in documents:
             raise AuditError(f"quotes {name}", where=where, expected=f"one of {', '.join(documents)}", fix="correct the name")
         return f"{match['open']}\n```text\n{terminal(documents[name]).rstrip()}\n```\n{match['close']}"

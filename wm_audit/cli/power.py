@@ -19,14 +19,16 @@ from wm_audit.instruments.audit.simulate import Plan
 from wm_audit.instruments.audit.size import size_table
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.promise import load_promise
+from wm_audit.run.progress import Progress
 from wm_audit.verdict import Rules
 
+_MOST = 100  # numbers in one range
 PUBLISHED_SIZES = ((5, 3), (10, 3), (20, 3))
 _BLOCK = re.compile(r"(<!-- size [^>]*-->)\n.*?(<!-- end -->)", re.DOTALL)
 
 _DESCRIPTION = """How often does a design of seeds x capacities decide H1, H2 and H3, and from which true value on? Simulates grids with a
 known truth and judges them by the audit's own rules. The same arguments give the same bytes.
---publish writes docs/power and the table of test sizes in docs/statistics.md: some three minutes."""
+--publish writes docs/power and the table of test sizes in docs/statistics.md: some ten minutes."""
 _EXAMPLES = """  python -m experiments.power
   python -m experiments.power --seeds 5,20 --capacities 3,6 --icc 0.3 --out scratch/power
   python -m experiments.power --seeds 20 --from leaderboard/results_pixel_nav_pilot.json
@@ -37,7 +39,7 @@ _EXAMPLES = """  python -m experiments.power
 def main(argv: Sequence[str] | None = None) -> int:
     """Parses the command line and simulates; returns the exit code."""
     parser = Parser("power", _DESCRIPTION, _EXAMPLES)
-    parser.add_argument("--seeds", metavar="LIST", help="numbers of seeds (default: 5,10,15,20,30)")
+    parser.add_argument("--seeds", metavar="LIST", help="numbers of seeds, also as a range 5..30 (default: 5,10,15,20,30)")
     parser.add_argument("--capacities", metavar="LIST", help="numbers of capacities (default: 3; published: 3,6)")
     parser.add_argument("--icc", metavar="LIST", help="intra-seed correlations (default: 0,0.5, or what --from estimates)")
     parser.add_argument("--repetitions", metavar="N", help="simulated grids per true value (default: 1000)")
@@ -72,10 +74,12 @@ def _publish(options: argparse.Namespace) -> int:
             raise UsageError("is fixed by --publish", where=f"--{flag}", expected="--publish alone", fix=f"leave --{flag} out")
     require_matplotlib()
     options.capacities = "3,6"
-    document = simulated(options) | {"size": size_table(PUBLISHED_SIZES, _rules(None))}
+    rules = _rules(None)
+    document = simulated(options) | {"size": size_table(PUBLISHED_SIZES, rules)}
     statistics = ROOT / "docs" / "statistics.md"
     text = with_sizes(statistics.read_text(encoding="utf-8"), document["size"], where=shown(statistics))
-    for name, content in pages(document).items():
+    files = pages(document) | {"power.yaml": promise_block(document, (len(rules.seeds), len(rules.capacities)))}
+    for name, content in files.items():
         write_atomic(ROOT / "docs" / "power" / name, content)
     write_atomic(statistics, text)
     say(f"docs/power and the table of sizes in {shown(statistics)} are written")
@@ -101,7 +105,9 @@ def simulated(options: argparse.Namespace) -> dict[str, Any]:
     if options.icc is not None:
         source = "assumed"
     plans = [Plan(s, c, icc) for c in capacities for icc in (iccs or [0.0, 0.5]) for s in seeds]
-    return power_table(plans, rules, repetitions=repetitions, power=power) | {"source": source, "estimates": found}
+    with Progress(len(plans), unit="design") as progress:
+        table = power_table(plans, rules, repetitions=repetitions, power=power, done=progress.done)
+    return table | {"source": source, "estimates": found}
 
 
 def pages(document: Mapping[str, Any]) -> dict[str, str]:
@@ -145,12 +151,23 @@ def _estimated(path: Path) -> tuple[list[dict[str, Any]], list[float], str]:
 
 
 def _counts(flag: str, text: str) -> list[int]:
-    return sorted({_whole(flag, item) for item in text.split(",")})
+    """Numbers and ranges: `5,10` or `5..30`, both ends included."""
+    found: set[int] = set()
+    for item in text.split(","):
+        first, dots, last = item.partition("..")
+        low = _whole(flag, first)
+        high = _whole(flag, last) if dots else low
+        if high < low or high - low >= _MOST:
+            raise UsageError(f"found {item!r}", where=flag, expected=f"a range upwards of at most {_MOST}", fix="write 5..30")
+        found.update(range(low, high + 1))
+    return sorted(found)
 
 
 def _whole(flag: str, text: str) -> int:
     if not re.fullmatch(r"\s*0*[1-9][0-9]{0,6}\s*", text, re.ASCII):
-        raise UsageError(f"found {text!r}", where=flag, expected="whole numbers from 1 on, separated by commas", fix="see --help")
+        raise UsageError(
+            f"found {text!r}", where=flag, expected="whole numbers from 1 on, separated by commas, or a range 5..30", fix="see --help"
+        )
     return int(text)
 
 

@@ -24,12 +24,14 @@ MODES = {"smoke": "smoke_pixel_nav.yaml", "pilot": "pilot_pixel_nav.yaml", "main
 
 _DESCRIPTION = """Does a world model's perceptual fidelity predict control? Collects data, trains ensembles, measures every
 diagnostic, plans with each model in the real environment, compares compressed twins, and judges H1 to H3 by the rules
-that the preregistration fixes. Cells are saved one by one; --resume goes on where a run stopped."""
+that the preregistration fixes. Cells are saved one by one; --resume goes on where a run stopped.
+--mode main has five seeds, the published scale, at which most questions stay INCONCLUSIVE whatever the truth; all twenty
+seeds of the promise are --config configs/audit/main_pixel_nav_20.yaml (what each decides: docs/power/power.md)."""
 
 _EXAMPLES = """  python -m experiments.run_audit                          smoke: a small audit of the built-in world, about two minutes
   python -m experiments.run_audit --mode main --jobs 2     the full grid, hours; add --resume after an interruption
   python -m experiments.run_audit --mode main --shard 0/4  a quarter of the grid on one of four machines
-  python -m experiments.run_audit --arms oracle,random     only controls with known answers
+  python -m experiments.run_audit --arms oracle,random --out scratch/controls.json
   python -m experiments.run_audit --model my_model.py:build --config my_run.yaml --out scratch/mine.json"""
 
 
@@ -117,7 +119,9 @@ def _ending(audit: Audit, out: Path, shard: Shard) -> str:
         merge = f"python -m experiments.merge {cells} OTHER.cells --out {shown(out)}"
         own = f"shard {shard.index}/{shard.count}: {done}; {rest}\n  {merge}" if outcome.elsewhere else done
         return own + _failures(outcome, out)
-    return f"{terminal(audit.document)}\n{done}; results in {shown(out)}, cells in {shown(folder_of(out))}{_failures(outcome, out)}"
+    board = f"python -m experiments.make_leaderboard --folder {shown(out.parent)}"
+    files = f"{done}; results in {shown(out)}, cells in {shown(folder_of(out))}; as a page: {board}"
+    return f"{terminal(audit.document)}\n{files}{_failures(outcome, out)}"
 
 
 def _failures(outcome: Outcome, out: Path) -> str:

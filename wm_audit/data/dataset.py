@@ -12,11 +12,12 @@ import numpy as np
 from wm_audit.core import AuditError
 from wm_audit.core.made_for import Purpose, require_same
 from wm_audit.data.episode import LAYOUT, Episodes, Ints
-from wm_audit.data.folder import AGAIN, MANIFEST, Array, checksum, read_folder, write_folder
+from wm_audit.data.folder import MANIFEST, Array, checksum, read_folder, write_folder
 from wm_audit.data.split import SPLITS, split_episodes
 from wm_audit.envs.protocol import EnvSpec
 
 SCHEMA = "wm_audit/dataset/1"
+_AGAIN = "delete the folder and build it again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +94,7 @@ def load(path: Path, *, verify: bool = False, made_for: Purpose | None = None) -
     """
     arrays, manifest = read_folder(path, schema=SCHEMA, verify=verify)
     if made_for is not None:
-        require_same(manifest.get("made_for"), made_for, where=str(path / MANIFEST), fix=AGAIN)
+        require_same(manifest.get("made_for"), made_for, where=str(path / MANIFEST), fix=_AGAIN)
     try:
         described = {name: manifest[name] for name in ("env", "behaviours", "collection")}
         checksums = {name: entry["sha256"] for name, entry in manifest["arrays"].items()}
@@ -115,7 +116,7 @@ def _finite(path: Path, episodes: Episodes) -> None:
         bad = np.argwhere(~np.isfinite(array))
         if bad.size:
             what, place = f"holds a number that is not finite, at {tuple(bad[0].tolist())}", str(path / f"{name}.npy")
-            raise AuditError(what, where=place, expected="finite numbers", fix=AGAIN)
+            raise AuditError(what, where=place, expected="finite numbers", fix=_AGAIN)
 
 
 def _arrays(episodes: Episodes, split: Mapping[str, Ints]) -> dict[str, Array]:

@@ -21,8 +21,7 @@ from wm_audit.core.files import write_atomic
 
 Array = NDArray[np.generic]
 MANIFEST = "manifest.json"
-AGAIN = "delete the folder: whoever needs it builds it again"
-"""What to do about a folder that is not what it should be."""
+_FIX = "delete the folder and build it again"
 
 
 def checksum(array: Array) -> str:
@@ -74,11 +73,11 @@ def read_folder(path: Path, *, schema: str, verify: bool) -> tuple[dict[str, Arr
     where = path / MANIFEST
     manifest = strict_json.load(where)
     if not isinstance(manifest, dict) or manifest.get("schema") != schema:
-        raise AuditError("is not a manifest of this kind", where=str(where), expected=f"schema {schema}", fix=AGAIN)
+        raise AuditError("is not a manifest of this kind", where=str(where), expected=f"schema {schema}", fix=_FIX)
     sealed = {name: item for name, item in manifest.items() if name != "sha256"}
     as_written = strict_json.dumps({**sealed, "sha256": _seal(sealed)})
     if where.read_bytes() != as_written.encode("utf-8"):
-        raise AuditError("has been changed since it was written", where=str(where), expected="the manifest as written", fix=AGAIN)
+        raise AuditError("has been changed since it was written", where=str(where), expected="the manifest as written", fix=_FIX)
     arrays = {name: _read_array(path / f"{name}.npy", entry, verify=verify) for name, entry in manifest["arrays"].items()}
     return arrays, manifest
 
@@ -101,16 +100,16 @@ def _read_array(file: Path, entry: Mapping[str, Any], *, verify: bool) -> Array:
     try:
         size = file.stat().st_size
         if size != entry["bytes"]:
-            raise AuditError(f"is torn: it has {size} bytes", where=str(file), expected=f"{entry['bytes']} bytes", fix=AGAIN)
+            raise AuditError(f"is torn: it has {size} bytes", where=str(file), expected=f"{entry['bytes']} bytes", fix=_FIX)
         dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         offset = size - dtype.itemsize * int(np.prod(shape, dtype=np.int64))
         if _head_digest(file, offset) != entry["header_sha256"]:
-            raise AuditError("has a changed header", where=str(file), expected="the file as written", fix=AGAIN)
+            raise AuditError("has a changed header", where=str(file), expected="the file as written", fix=_FIX)
         array: Array = np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape).view(np.ndarray)
     except OSError as error:
-        raise AuditError(f"cannot be read ({error.strerror})", where=str(file), expected="a readable file", fix=AGAIN) from error
+        raise AuditError(f"cannot be read ({error.strerror})", where=str(file), expected="a readable file", fix=_FIX) from error
     if verify and checksum(array) != entry["sha256"]:
-        raise AuditError("has been changed since it was written", where=str(file), expected=entry["sha256"], fix=AGAIN)
+        raise AuditError("has been changed since it was written", where=str(file), expected=entry["sha256"], fix=_FIX)
     return array
 
 

@@ -135,11 +135,17 @@ _STATISTICS = Fields(
 
 _POWER = Fields(
     {
-        "intra_seed_correlation": _SHARE,
-        "source": Text(),
+        "source": Text(),  # of the intra-seed correlations: assumed, or the digest of the result that gave them
         "table": Items(
             Fields(
-                {"question": Text(), "seeds": _AT_LEAST_ONE, "capacities": _AT_LEAST_ONE, "true_value": Exact(), "share_decided": _SHARE}
+                {
+                    "question": Text(),
+                    "seeds": _AT_LEAST_ONE,
+                    "capacities": _AT_LEAST_ONE,
+                    "intra_seed_correlation": _SHARE,
+                    "true_value": Exact(),
+                    "share_decided": _SHARE,
+                }
             ),
             at_least=1,
         ),

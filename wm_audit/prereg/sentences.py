@@ -28,9 +28,7 @@ def sentences(promise: Promise) -> Iterator[str]:
     yield f"Holm over {data['family']['m']} tests: {', '.join(data['family']['members'])}."
     least = plain_decimal(data["statistics"]["coverage"])
     yield f"A statistic needs {least} of the seeds complete; no row is excluded; the number of seeds is fixed, nobody looks before the end."
-    if data["power"] is None:
-        yield "Power: not stated yet; a promise without it cannot be locked."
-    yield from (_power(item) for item in (data["power"] or {"table": []})["table"])
+    yield from _power(data["power"])
     yield "Exploratory whatever happens: " + "; ".join(data["exploratory"]) + "."
 
 
@@ -43,7 +41,16 @@ def _rule(item: Mapping[str, Any]) -> str:
     return f"Supported when the {level} of {about} lies above {plain_decimal(item['threshold'])}, contradicted when wholly below."
 
 
-def _power(item: Mapping[str, Any]) -> str:
-    true, share = plain_decimal(item["true_value"]), plain_decimal(item["share_decided"])
-    design = f"{item['seeds']} seeds x {item['capacities']} capacities"
-    return f"Power: {item['question']} with {design} is decided in {share} of runs if the truth is {true}."
+def _power(power: Mapping[str, Any] | None) -> Iterator[str]:
+    """One sentence for each question, design and intra-seed correlation."""
+    if power is None:
+        yield "Power: not stated yet; a promise without it cannot be locked."
+        return
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for item in power["table"]:
+        design = f"{item['seeds']} seeds x {item['capacities']} capacities"
+        key = (item["question"], design, plain_decimal(item["intra_seed_correlation"]))
+        groups.setdefault(key, []).append(f"{plain_decimal(item['share_decided'])} at {plain_decimal(item['true_value'])}")
+    for (question, design, correlation), shares in groups.items():
+        yield f"Power: {question} with {design}, intra-seed correlation {correlation}: share decided by true value: {', '.join(shares)}."
+    yield f"Where these intra-seed correlations come from: {power['source']}."

@@ -21,6 +21,7 @@ class Progress:
         total: int,
         *,
         kept: int = 0,
+        unit: str = "cell",
         out: TextIO | None = None,
         terminal: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -30,6 +31,7 @@ class Progress:
         Args:
             total: cells of this run, the kept ones included.
             kept: cells whose record already stands; they do not count for the speed.
+            unit: what is counted, in the singular.
             out: where to write; stderr by default.
             terminal: whether `out` can redraw a line; asked of `out` by default.
             clock: seconds, for tests.
@@ -38,9 +40,9 @@ class Progress:
         self._clock = clock
         self._total, self._kept, self._done, self._failed = total, kept, kept, 0
         self._began, self._spoken = clock(), float("-inf")
-        self._now = ""
+        self._now, self._unit = "", unit
         redraws = self._out.isatty() if terminal is None else terminal
-        self._bar = tqdm(total=total, initial=kept, unit="cell", file=self._out, dynamic_ncols=True) if redraws else None
+        self._bar = tqdm(total=total, initial=kept, unit=unit, file=self._out, dynamic_ncols=True) if redraws else None
 
     def __enter__(self) -> Self:
         """The progress of one run."""
@@ -89,7 +91,7 @@ class Progress:
     def _line(self) -> None:
         self._spoken = self._clock()
         failed = f", {self._failed} failed" if self._failed else ""
-        self._write(f"{self._done}/{self._total} cells{failed}, {self._left()}, {self._now}")
+        self._write(f"{self._done}/{self._total} {self._unit}s{failed}, {self._left()}, {self._now}")
 
     def _left(self) -> str:
         """The time left, from the cells that this run has finished itself."""

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from wm_audit.core import Stream, TrainingError
 from wm_audit.data import Replay
+from wm_audit.models.protocol import WorldModel
 from wm_audit.train.settings import Settings
 
 PARTS = ("image", "reward", "continues", "kl")
@@ -42,6 +45,18 @@ class Learner(Protocol):
 
         The gradient may be scaled; dividing by the number of values in a picture makes step sizes independent of its size.
         """
+        ...
+
+
+class Trainable(Learner, Protocol):
+    """What a family gives when it wants this trainer: a learner, how it keeps pictures, and the model it becomes."""
+
+    def arrange(self, images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """How training pictures are kept in memory, done once: (N, C, h, w) -> (N, ...); the identity is fine."""
+        ...
+
+    def trained(self) -> WorldModel:
+        """The model as it stands, for evaluation."""
         ...
 
 

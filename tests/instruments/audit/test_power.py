@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from wm_audit.core import Label, Reason, stream
+from wm_audit.instruments.audit.one_diagnostic import power_of_one, significant
 from wm_audit.instruments.audit.power import Simulation, detectable, power_table
 from wm_audit.instruments.audit.simulate import Plan, Question, associated, contrasted, grids, intervals, spread
-from wm_audit.stats import equivalence, hartigan_interval, jackknife_z, superiority
+from wm_audit.stats import block_permutation_test, equivalence, hartigan_interval, jackknife_z, superiority
 from wm_audit.stats.icc import icc_3_1
+from wm_audit.stats.orders import orders_for
 from wm_audit.verdict import Rules
 
 RULES = Rules.default()
@@ -125,3 +127,26 @@ def test_what_no_grid_can_be_is_refused() -> None:
     for wrong in ({"repetitions": 0}, {"power": 1.0}):
         with pytest.raises(ValueError, match="must"):
             power_table([Plan(5, 3, 0.0)], RULES, **wrong)
+
+
+def test_one_diagnostic_is_found_when_the_primary_test_says_so() -> None:
+    for plan, level in ((Plan(9, 2, 0.5), 0.05), (Plan(5, 3, 0.0), 0.1), (Plan(12, 1, 0.2), 0.01)):
+        x, y = grids(plan, 0.6, 60, stream(5, "grid"))
+        orders, _ = orders_for(plan.seeds, 2_500, stream(6, "orders"))
+        tests = [block_permutation_test(a, b, stream=stream(6, "orders"), draws=2_500) for a, b in zip(x, y, strict=True)]
+        expected = [test.p is not None and test.p <= level for test in tests]
+        assert 5 < sum(expected) < 55
+        assert significant(x, y, orders, level).tolist() == expected
+
+
+def test_one_diagnostic_keeps_its_level_and_five_seeds_never_find_it() -> None:
+    found = power_of_one(Plan(12, 3, 0.5), RULES, 400, 0.8)
+    assert found["m"] == 11
+    assert found["curve"][0]["significant"] <= 0.05 / 11 + 3 * np.sqrt(0.05 / 11 / 400)
+    assert found["curve"][-1]["significant"] > 0.9
+    at = found["detectable"]["value"]
+    nearest = max(item["truth"] for item in found["curve"] if item["significant"] < 0.8)
+    assert nearest < at <= nearest + 0.1
+    few = power_of_one(Plan(5, 3, 0.0), RULES, 50, 0.8)  # the smallest p of 120 orders is above .05 / 11
+    assert {item["significant"] for item in few["curve"]} == {0.0}
+    assert few["detectable"]["reason"] == Reason.POWER_NOT_REACHED

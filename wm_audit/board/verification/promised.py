@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from wm_audit.board.schema import pointer
 from wm_audit.board.verification.check import Check, Place, State, cannot, judged, passed
 from wm_audit.board.verification.compare import differences, text
+from wm_audit.board.verification.lineage import ELSEWHERE
 from wm_audit.board.verification.subject import Subject
 from wm_audit.core import AuditError
 from wm_audit.prereg.audit_config import executed_of
@@ -49,7 +50,13 @@ def lock(subject: Subject, found: Promised) -> Check:
         )
     locked_on = found.lock.locked_on if found.lock else None
     late = found.lock is not None and header["locked_on"] is None  # said openly; what it costs is the claim
-    wanted = {"version": found.promise.version, "status": found.promise.status, "locked_on": None if late else locked_on}
+    promise = found.promise
+    wanted = {
+        "digest": promise.digest,
+        "version": promise.version,
+        "status": promise.status,
+        "locked_on": None if late else locked_on,
+    }
     places = [Place(pointer("preregistration", key), text(header[key]), text(item)) for key, item in wanted.items() if header[key] != item]
     where = f"{Path(found.promise.where).name} means {found.promise.digest[:19]}"
     state = (
@@ -79,6 +86,8 @@ def deviations(subject: Subject, found: Promised) -> Check:
     name = "deviations"
     if found.promise is None:
         return cannot(name, found.problem)
+    if subject.document["environment"].get("digest") == ELSEWHERE:
+        return cannot(name, "the rows were measured elsewhere: nothing here says with which settings")
     promised, ran = exact(found.promise.data), executed_of(subject.document["config"])
     places = [
         Place(pointer("config", *item.field.split(".")), text(item.found), f"{item.allowed}, or an entry in the log")

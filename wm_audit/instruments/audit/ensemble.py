@@ -1,6 +1,6 @@
 """The trained ensemble of one capacity and seed: ordered, fitted, kept on disk, or brought by the user."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import chdir
 from dataclasses import asdict
 from pathlib import Path
@@ -112,16 +112,16 @@ def is_learner(built: object, name: str) -> bool:
     if not hasattr(built, "gradient"):
         _checked(built, name)
         return False
-    _require(built, ("parameters", "arrange", "trained"), name, "a learner with parameters, gradient, arrange and trained")
+    _whole(built, name, ("parameters", "arrange", "trained"), "a Trainable (train/fit.py)")
     return True
 
 
 def _checked(model: object, name: str) -> WorldModel:
-    _require(model, ("members", "initial", "observe", "imagine"), name, "a WorldModel (models/protocol.py)")
+    _whole(model, name, ("members", "initial", "observe", "imagine"), "a WorldModel (models/protocol.py)")
     return cast("WorldModel", model)
 
 
-def _require(found: object, parts: tuple[str, ...], name: str, expected: str) -> None:
-    for part in parts:
-        if not hasattr(found, part):
-            raise AuditError(f"gives a {type(found).__name__} without {part!r}", where=name, expected=expected)
+def _whole(found: object, name: str, parts: Sequence[str], expected: str) -> None:
+    absent = [part for part in parts if not hasattr(found, part)]
+    if absent:
+        raise AuditError(f"gives a {type(found).__name__} without {absent[0]!r}", where=name, expected=expected)

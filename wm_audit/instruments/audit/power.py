@@ -1,12 +1,13 @@
 """How often a design decides, and from which true value on: the audit's own rules, asked of simulated grids. No torch."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wm_audit.core import Label, Measurement, Reason, stream
 from wm_audit.instruments.audit import simulate
+from wm_audit.instruments.audit.one_diagnostic import power_of_one
 from wm_audit.instruments.audit.simulate import Plan, Question
 from wm_audit.stats import Interval
 from wm_audit.verdict import Rules
@@ -127,14 +128,17 @@ def _path(question: Question, label: Label, rules: Rules) -> tuple[int, int]:
     return start, _LAST_RHO if label is Label.SUPPORTED else -_LAST_RHO
 
 
-def power_table(plans: Iterable[Plan], rules: Rules, *, repetitions: int = 1000, power: float = 0.8) -> dict[str, Any]:
-    """Power and smallest detectable value of every question under every plan.
+def power_table(
+    plans: Iterable[Plan], rules: Rules, *, repetitions: int = 1000, power: float = 0.8, done: Callable[[str], None] = lambda _: None
+) -> dict[str, Any]:
+    """Power and smallest detectable value of every question, and of one diagnostic under Holm, under every plan.
 
     Args:
         plans: the designs.
         rules: level, margin, threshold and root of the promise.
         repetitions: simulated grids per true value.
         power: the share of runs in which a detectable value must be recognised.
+        done: hears the name of every design that is finished.
 
     Returns:
         The document of schema `wm_audit/power/1`; the same arguments give the same document.
@@ -149,14 +153,16 @@ def power_table(plans: Iterable[Plan], rules: Rules, *, repetitions: int = 1000,
         "rules": {"root": rules.root, "level": rules.level, "margin": rules.margin, "threshold": rules.threshold},
         "repetitions": repetitions,
         "power": power,
-        "designs": [_design(Simulation(plan, rules, repetitions), power) for plan in plans],
+        "designs": [_design(Simulation(plan, rules, repetitions), power, done) for plan in plans],
     }
 
 
-def _design(simulation: Simulation, power: float) -> dict[str, Any]:
+def _design(simulation: Simulation, power: float, done: Callable[[str], None]) -> dict[str, Any]:
     plan = simulation.plan
     questions = [_question(simulation, question, power) for question in QUESTIONS]
-    return {"seeds": plan.seeds, "capacities": plan.capacities, "icc": plan.icc, "questions": questions}
+    one = power_of_one(plan, simulation.rules, simulation.repetitions, power)
+    done(f"{plan.seeds} seeds x {plan.capacities} capacities, icc {plan.icc:g}")
+    return {"seeds": plan.seeds, "capacities": plan.capacities, "icc": plan.icc, "questions": questions, "diagnostic": one}
 
 
 def _question(simulation: Simulation, question: Question, power: float) -> dict[str, Any]:
