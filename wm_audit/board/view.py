@@ -92,7 +92,7 @@ class View:
         if blind is None or best is None:
             return Measurement.null(Reason.REFERENCE_MISSING, n=own.n)
         gap = best - blind
-        if gap <= TIE * max(abs(best), abs(blind)):
+        if gap <= TIE * max(abs(best), abs(blind)) or not math.isfinite((own.value - blind) / gap):
             return Measurement.null(Reason.REFERENCE_DEGENERATE, n=own.n)
         return Measurement((own.value - blind) / gap, n=own.n, n_dropped=own.n_dropped, se=None if own.se is None else own.se / gap)
 

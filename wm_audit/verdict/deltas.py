@@ -103,7 +103,8 @@ def seed_sd(values: Floats, rtol: float) -> tuple[float | None, Reason | None]:
     if all(ranks(column, rtol).groups <= 1 for column in columns):
         return None, Reason.NO_SPREAD
     squares = sum(float(np.square(column - column.mean()).sum()) for column in columns if column.size)
-    return math.sqrt(squares / freedom), None
+    scale = math.sqrt(squares / freedom)
+    return (scale, None) if scale > 0.0 else (None, Reason.NO_SPREAD)  # squares of differences below 1e-162 are 0
 
 
 def noise_floor(value: Floats, repeat: Floats) -> float | None:
