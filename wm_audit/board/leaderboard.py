@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wm_audit.board.claim import name_of, why_exploratory
 from wm_audit.board.layout import markdown_table
 from wm_audit.board.model_tables import arms, models
 from wm_audit.board.statistic_tables import compressions, correlations
@@ -45,9 +46,7 @@ def _overview(shown: Sequence[View]) -> list[str]:
         answers = {_short(item): item["label"] for item in view.verdicts}
         grid = view.statistics["grid"]
         count = f"{grid['n_present']} of {grid['n_planned']}"
-        lines.append(
-            [view.env, *(answers.get(name, "not asked") for name in questions), view.document["claim"].replace("_", " "), count, view.name]
-        )
+        lines.append([view.env, *(answers.get(name, "not asked") for name in questions), name_of(view.document), count, view.name])
     return markdown_table(header, lines, left=len(header))
 
 
@@ -74,8 +73,9 @@ def _provenance(view: View) -> list[str]:
     document, promise = view.document, view.document["preregistration"]
     locked = f"locked on {promise['locked_on']}" if promise["locked_on"] else "not locked"
     seeds, capacities = len(view.seeds), ", ".join("x".join(map(str, capacity)) for capacity in view.capacities)
+    why = why_exploratory(document)
     lines = [
-        f"- claim: **{document['claim'].replace('_', ' ')}**; result {document['status']}",
+        f"- claim: **{name_of(document)}**{f', for {why}' if why else ''}; result {document['status']}",
         f"- promise: version {promise['version']}, {promise['status']}, {locked}, `{promise['digest']}`",
         f"- results: {view.name}, `{document['digest']}`",
         f"- grid: {seeds} seeds, capacities (hidden x embed) {capacities}",

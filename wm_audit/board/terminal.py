@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from wm_audit.board.claim import name_of, why_exploratory
 from wm_audit.board.layout import Notes, fold, text_table
 from wm_audit.board.model_tables import ARMS, single, spread
 from wm_audit.board.numbers import bounds, percent, probability, rho
@@ -35,9 +36,10 @@ def terminal(document: Mapping[str, Any], files: Mapping[str, str] | None = None
 def _head(view: View) -> list[str]:
     promise, document = view.document["preregistration"], view.document
     grid = f"{len(view.seeds)} seeds x {len(view.capacities)} capacities"
-    claim = document["claim"].replace("_", " ")
-    said = f"{view.env}: {claim}, {document['status']}, {grid}, promise version {promise['version']} ({promise['status']})"
-    return [*fold(said, WIDTH), "=" * min(len(said), WIDTH)]
+    said = f"{view.env}: {name_of(document)}, {document['status']}, {grid}, promise version {promise['version']} ({promise['status']})"
+    why = why_exploratory(document)
+    because = fold(f"exploratory, for {why}", WIDTH, "", "  ") if why else []
+    return [*fold(said, WIDTH), "=" * min(len(said), WIDTH), *because]
 
 
 def _answers(view: View) -> list[str]:

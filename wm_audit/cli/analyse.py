@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from wm_audit.board import results, schema
+from wm_audit.board.claim import ELSEWHERE
 from wm_audit.board.terminal import terminal
 from wm_audit.cli import rows_csv
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
@@ -47,7 +48,7 @@ def _analyse(path: Path, preregistration: Path | None, out: Path | None, table: 
     text = "" if table is None else rows_csv.write(rows, promise, where=str(path))  # refused before anything is written
     config = {"name": path.stem, "mode": "analyse", **exact(promise.data), **_grid([*(row.key for row in rows), *absent])}
     missing = _missing(config, [row.key for row in rows])
-    judged = document([row.to_json() for row in rows], promise.header(), config, {"digest": "measured elsewhere"}, missing=missing)
+    judged = document([row.to_json() for row in rows], promise.header(), config, {"digest": ELSEWHERE}, missing=missing)
     written = results.text(judged, where=str(path))  # what is only printed is checked as what is written
     say(terminal(judged))
     if out is not None:

@@ -28,7 +28,7 @@ def conclude(folders: Iterable[Path], *, promise: Promise | None = None, configs
     """
     records = merge.gather(folders)
     merged = merge.merge(records, _planned(*records[0]) if records else ())
-    claim = standing(merged.preregistration, merged.config, promise, configs)
+    claim = standing(merged.preregistration, merged.config, promise, configs, missing=len(merged.missing))
     return document(merged.rows, merged.preregistration, merged.config, merged.environment, missing=merged.missing, claim=claim)
 
 
@@ -41,9 +41,14 @@ def _planned(where: str, record: Record) -> frozenset[Key]:
 
 
 def standing(
-    preregistration: Mapping[str, Any], config: Mapping[str, Any], promise: Promise | None = None, configs: Path | None = None
+    preregistration: Mapping[str, Any],
+    config: Mapping[str, Any],
+    promise: Promise | None = None,
+    configs: Path | None = None,
+    *,
+    missing: int = 0,
 ) -> Claim:
-    """What rows with this header may claim; a draft is exploratory without looking further.
+    """What rows with this header may claim where so many cells are missing; a draft is exploratory without looking further.
 
     The lock and the log are read beside the promise, so that a run and a merge elsewhere come to the same.
 
@@ -54,7 +59,7 @@ def standing(
         return EXPLORATORY
     executed = executed_of(config)
     found = promise or (archive.need(configs, preregistration["digest"], executed) if configs else None)
-    return claim_of(found, executed, preregistration["locked_on"]) if found else EXPLORATORY
+    return claim_of(found, executed, preregistration["locked_on"], missing=missing) if found else EXPLORATORY
 
 
 def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
