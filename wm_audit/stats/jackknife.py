@@ -13,6 +13,9 @@ from wm_audit.stats.fisher import PERFECT, from_z
 from wm_audit.stats.results import Interval
 from wm_audit.stats.within_capacity import within_capacity_rho
 
+LEAST_REPLICATES = 4
+"""Fewest seeds of an interval: without one of three, what is left is no association."""
+
 _CELLS = 100_000
 """Numbers of all replicates that are held at once: without a bound, memory grows with the square or the cube of the seeds."""
 
@@ -71,7 +74,7 @@ def leave_one_out(x: Numbers, y: Numbers, design: Design = PRIMARY) -> Floats:
 
 
 def _reason(replicates: Floats) -> Reason | None:
-    if replicates.size < 4:
+    if replicates.size < LEAST_REPLICATES:
         return Reason.TOO_FEW_SEEDS
     if np.isnan(replicates).any():
         return Reason.DEGENERATE_RESAMPLES
