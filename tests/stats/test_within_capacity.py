@@ -1,6 +1,7 @@
 """The primary estimate and its interval against definitions written out one cell at a time."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -244,3 +245,26 @@ def test_wrong_use_names_the_argument() -> None:
         jackknife_z(SOME, SOME, 1.0)
     with pytest.raises(ValueError, match="y must hold real"):
         jackknife_z(SOME, SOME > 3)
+
+
+@pytest.mark.parametrize("design", [Design(), Design(scope="pooled"), Design(method="tau"), Design(relaxed=True)])
+def test_replicates_taken_a_few_at_a_time_are_the_same_to_the_bit(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = stream(0, "chunks")
+    x, y = draws.normal((3, 12, 2)), np.round(draws.normal((12, 2)), 1)
+    found = []
+    for cells in (1, 200, 10**9):
+        monkeypatch.setattr("wm_audit.stats.jackknife._CELLS", cells)
+        found.append(leave_one_out(x, y, design))
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    assert np.isfinite(found[0]).all()
+
+
+def test_memory_does_not_grow_with_the_cube_of_the_seeds() -> None:
+    """Every pair of 300 seeds in each of 300 replicates would be 216 MB."""
+    draws = stream(0, "memory")
+    x, y = draws.normal((300, 1)), draws.normal((300, 1))
+    tracemalloc.start()
+    leave_one_out(x, y, Design(method="tau"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6

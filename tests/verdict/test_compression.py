@@ -84,6 +84,9 @@ def test_a_null_member_makes_the_seed_incomplete_and_too_many_of_them_the_estima
         change(rows, lambda key: key.compression == "int8" and key.seed in (3, 4, 5) and key.hidden == 32, {"return_ece": null})
     )
     assert three.contrast.reason is Reason.COVERAGE
+    assert None not in three.ladder
+    assert (three.point_label, three.point_rule()["reason"]) == (Label.UNMEASURABLE, "coverage")  # a rule labels no estimate's absence
+    assert two.point_label is Label.SUPPORTED
 
 
 def test_a_member_that_is_nowhere_defined_is_a_null_member(make: Make, change: Change) -> None:

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wm_audit.board.claim import name_of, why_exploratory
 from wm_audit.board.layout import markdown_table
 from wm_audit.board.model_tables import arms, models
+from wm_audit.board.reason_codes import reason_codes
 from wm_audit.board.statistic_tables import compressions, correlations
 from wm_audit.board.verdict_table import robustness, verdict_table
 from wm_audit.board.view import View, views
+from wm_audit.board.words import counted
 from wm_audit.core import Key
+from wm_audit.core.shown_text import printable
 
 _HEAD = """# Leaderboard
 
@@ -33,7 +37,7 @@ def leaderboard(documents: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     environments = [view.env for view in shown]
     for view in shown:
         lines += ["", *_section(view, alone=environments.count(view.env) == 1)]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return "\n".join(printable(line.rstrip()) for line in "\n".join(lines).split("\n")) + "\n"
 
 
 def _overview(shown: Sequence[View]) -> list[str]:
@@ -42,12 +46,10 @@ def _overview(shown: Sequence[View]) -> list[str]:
     header = ["environment", *questions, "claim", "float models", "file"]
     lines = []
     for view in shown:
-        answers = {_short(item): item["label"] for item in view.verdicts}
+        answers = {_short(item): item["label"] for item in view.verdicts if view.models_asked}
         grid = view.statistics["grid"]
         count = f"{grid['n_present']} of {grid['n_planned']}"
-        lines.append(
-            [view.env, *(answers.get(name, "not asked") for name in questions), view.document["claim"].replace("_", " "), count, view.name]
-        )
+        lines.append([view.env, *(answers.get(name, "not asked") for name in questions), name_of(view.document), count, view.name])
     return markdown_table(header, lines, left=len(header))
 
 
@@ -59,7 +61,8 @@ def _section(view: View, *, alone: bool) -> list[str]:
         arms(view),
         correlations(view),
         compressions(view),
-        robustness(view),
+        robustness(view) if view.models_asked else [],
+        reason_codes(view),
         _missing(view),
     )
     lines = [f"## {view.env}" if alone else f"## {view.env}, {view.name}"]
@@ -73,12 +76,13 @@ def _provenance(view: View) -> list[str]:
     """Claim and digest of the promise, before anything else is said."""
     document, promise = view.document, view.document["preregistration"]
     locked = f"locked on {promise['locked_on']}" if promise["locked_on"] else "not locked"
-    seeds, capacities = len(view.seeds), ", ".join("x".join(map(str, capacity)) for capacity in view.capacities)
+    seeds, capacities = counted(len(view.seeds), "seed"), ", ".join("x".join(map(str, capacity)) for capacity in view.capacities)
+    why = why_exploratory(document)
     lines = [
-        f"- claim: **{document['claim'].replace('_', ' ')}**; result {document['status']}",
+        f"- claim: **{name_of(document)}**{f', for {why}' if why else ''}; result {document['status']}",
         f"- promise: version {promise['version']}, {promise['status']}, {locked}, `{promise['digest']}`",
         f"- results: {view.name}, `{document['digest']}`",
-        f"- grid: {seeds} seeds, capacities (hidden x embed) {capacities}",
+        f"- grid: {seeds}, capacities (hidden x embed) {capacities}",
     ]
     return lines + [f"- deviation {item.get('id', '')}: {item.get('field', '')}" for item in document["deviations"]]
 
@@ -87,7 +91,7 @@ def _missing(view: View) -> list[str]:
     keys = [Key(**entry) for entry in view.document["missing"] if entry["env"] == view.env]
     if not keys:
         return []
-    return [f"### Missing: {len(keys)} planned rows", "", *(f"- {key.text()}" for key in keys)]
+    return [f"### Missing: {counted(len(keys), 'planned row')}", "", *(f"- {key.text()}" for key in keys)]
 
 
 def _short(item: Mapping[str, Any]) -> str:

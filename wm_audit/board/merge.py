@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wm_audit.board.schema import pointer
+from wm_audit.board.schema import check_record, pointer
 from wm_audit.core import AuditError, Key
 from wm_audit.core.record import Record, read_record, record_paths
 
@@ -36,15 +36,23 @@ def gather(folders: Iterable[Path]) -> list[tuple[str, Record]]:
     """Reads every record of the folders, each with the name of its file.
 
     Raises:
-        AuditError: a folder is not there or holds no record, or a record is torn, changed or misnamed.
+        AuditError: a folder is not there or holds no record, or a record is torn, changed, misnamed or of another form.
     """
     found: list[tuple[str, Record]] = []
     for folder in folders:
         paths = list(record_paths(folder)) if folder.is_dir() else []
         if not paths:
             raise AuditError("holds no records", where=str(folder), expected="a .cells folder of a run", fix="give the folder a run wrote")
-        found += [(str(path), read_record(path)) for path in paths]
+        found += [(str(path), _whole(path)) for path in paths]
     return found
+
+
+def _whole(path: Path) -> Record:
+    """A record whose seals hold and whose parts are what the results file asks for: anyone can seal."""
+    record = read_record(path)
+    parts = {name: getattr(record, name) for name in ("preregistration", "config", "environment", "row")}
+    check_record(parts, where=str(path))
+    return record
 
 
 def merge(records: Sequence[tuple[str, Record]], planned: Iterable[Key]) -> Merged:

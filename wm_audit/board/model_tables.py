@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from wm_audit.board.layout import Notes, markdown_table
 from wm_audit.board.numbers import bounds, mean_interval, percent, plain
+from wm_audit.board.verdict_table import NOT_ASKED
 from wm_audit.board.view import View, missing_values, own_interval
 from wm_audit.core import Measurement
 from wm_audit.verdict.caveats import sentence
@@ -15,6 +16,8 @@ _ARM_DIAGNOSTICS = ("return_ece", "counterfactual_tau", "uncertainty_rho")
 
 def models(view: View) -> list[str]:
     """Capacity means over seeds: real return, normalised return, and every diagnostic."""
+    if not view.models_asked:
+        return ["### Models", "", NOT_ASKED]
     notes, level = Notes(), percent(view.level)
     header = ["mean over seeds", *("x".join(map(str, capacity)) for capacity in view.capacities), "unit"]
     lines = [_return_line(view, notes, normalised=True), _return_line(view, notes, normalised=False)]

@@ -14,6 +14,7 @@ from typing import Any
 from wm_audit.board import schema
 from wm_audit.board.schema import pointer
 from wm_audit.core import AuditError, Key, Row, Verdict, strict_json
+from wm_audit.core.errors import why
 from wm_audit.core.files import write_atomic
 from wm_audit.core.record import seal, sealed
 
@@ -69,15 +70,24 @@ def build(
     return document | {"digest": digest_of(strict_json.dumps(document))}
 
 
+def text(document: Mapping[str, Any], *, where: str) -> str:
+    """The document as the file holds it, checked against its schema and its seals.
+
+    Raises:
+        AuditError: the document is not a valid results file.
+    """
+    made = strict_json.dumps(dict(document))
+    verify_text(made, where=where)
+    return made
+
+
 def write(path: Path, document: Mapping[str, Any]) -> None:
-    """Checks the document against its schema and its seals, then writes it whole or not at all.
+    """Writes the document whole or not at all.
 
     Raises:
         AuditError: the document is not a valid results file, or the place cannot be written.
     """
-    text = strict_json.dumps(dict(document))
-    verify_text(text, where=str(path))
-    write_atomic(path, text)
+    write_atomic(path, text(document, where=str(path)))
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -87,12 +97,12 @@ def read(path: Path) -> dict[str, Any]:
         AuditError: unreadable, not of this schema, or changed after it was written; names the file and the JSON pointer.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        found = path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise AuditError(f"cannot be read ({error.strerror})", where=str(path), expected="a results file", fix="check the path") from error
+        raise AuditError(f"cannot be read ({why(error)})", where=str(path), expected="a results file", fix="check the path") from error
     except UnicodeDecodeError as error:
         raise AuditError("is not UTF-8 text", where=str(path), expected="a results file", fix="restore it or run again") from error
-    return verify_text(text, where=str(path))
+    return verify_text(found, where=str(path))
 
 
 def verify_text(text: str, *, where: str) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from wm_audit.board.claim import name_of, why_exploratory
 from wm_audit.board.layout import Notes, fold, text_table
 from wm_audit.board.model_tables import ARMS, single, spread
 from wm_audit.board.numbers import bounds, percent, probability, rho
-from wm_audit.board.verdict_table import evidence
+from wm_audit.board.verdict_table import NOT_ASKED, doubts, evidence
 from wm_audit.board.view import View, missing_values, views, with_error
+from wm_audit.board.words import counted, no_estimate, no_interval
 from wm_audit.core import Key
-from wm_audit.verdict.caveats import sentence
+from wm_audit.core.shown_text import printable
 from wm_audit.verdict.questions import QUESTIONS
 
 WIDTH = 100
@@ -29,18 +31,21 @@ def terminal(document: Mapping[str, Any], files: Mapping[str, str] | None = None
         lines += [line for part in parts if part for line in (*part, "")]
     for name, place in (files or {}).items():
         lines.append(f"{name}: {place}")
-    return "\n".join(line.rstrip() for line in lines).rstrip("\n") + "\n"
+    return "\n".join(printable(line.rstrip()) for line in lines).rstrip("\n") + "\n"
 
 
 def _head(view: View) -> list[str]:
     promise, document = view.document["preregistration"], view.document
-    grid = f"{len(view.seeds)} seeds x {len(view.capacities)} capacities"
-    claim = document["claim"].replace("_", " ")
-    said = f"{view.env}: {claim}, {document['status']}, {grid}, promise version {promise['version']} ({promise['status']})"
-    return [*fold(said, WIDTH), "=" * min(len(said), WIDTH)]
+    grid = f"{counted(len(view.seeds), 'seed')} x {counted(len(view.capacities), 'capacity')}"
+    said = f"{view.env}: {name_of(document)}, {document['status']}, {grid}, promise version {promise['version']} ({promise['status']})"
+    why = why_exploratory(document)
+    because = fold(f"exploratory, for {why}", WIDTH, "", "  ") if why else []
+    return [*fold(said, WIDTH), "=" * min(len(said), WIDTH), *because]
 
 
 def _answers(view: View) -> list[str]:
+    if not view.models_asked:
+        return fold(NOT_ASKED.replace("*", ""), WIDTH)
     lines: list[str] = []
     for item in view.verdicts:
         lines += _answer(view, item)
@@ -52,8 +57,7 @@ def _answer(view: View, item: Mapping[str, Any]) -> list[str]:
     lever = f" ({item['lever']})" if item["lever"] else ""
     head = f"{item['question']}{lever} {item['label']}: {QUESTIONS.get(item['question'], item['question'])}"
     lines = [*fold(head, WIDTH, "", "   "), *fold(_numbers(view, item), WIDTH, "   ", "   ")]
-    whys = [sentence(code) for code in (item["reason"], *item["caveats"]) if code]
-    for why in dict.fromkeys(whys):
+    for why in doubts(view, item):
         lines += fold(f"! {why}", WIDTH, "   ", "     ")
     if item["point_rule_label"] != item["label"]:
         lines.append(f"   the published point rule would say {item['point_rule_label']}")
@@ -62,12 +66,13 @@ def _answer(view: View, item: Mapping[str, Any]) -> list[str]:
 
 def _numbers(view: View, item: Mapping[str, Any]) -> str:
     behind = evidence(view, item)
-    seeds = f"{behind['n_seeds']} of {behind['n_planned_seeds']} seeds, n={behind['n']}"
+    seeds = f"{behind['n_seeds']} of {counted(behind['n_planned_seeds'], 'seed')}, n={behind['n']}"
     if item["estimate"] is None:
         return f"no estimate; {seeds}"
-    name = "calibration - pixel degradation" if item["question"] == "H3" else "rank correlation inside capacities"
+    contrast = item["question"] == "H3"
+    name = "calibration - pixel degradation" if contrast else "rank correlation inside capacities"
     around = f"{percent(view.level)} interval {bounds(item['interval'])}" if item["interval"] else "no interval"
-    parts = [f"{name} {rho(item['estimate'])}", around]
+    parts = [f"{name} {rho(item['estimate'])}{' seed sd' if contrast else ''}", around]
     if item["p_raw"] is not None:
         holm = f" (Holm {probability(item['p_adjusted'])})" if item["p_adjusted"] is not None else ""
         parts.append(f"p {probability(item['p_raw'])}{holm}")
@@ -77,9 +82,9 @@ def _numbers(view: View, item: Mapping[str, Any]) -> str:
 def _returns(view: View) -> list[str]:
     """Models and arms on one scale: the normalised one, or the environment's own where no reference was run."""
     notes, lines = Notes(), []
-    scaled = any(view.normalised(row).value is not None for row in view.arm("trained"))
+    scaled = any(view.normalised(row).value is not None for row in view.rows)
     measure = view.normalised if scaled else with_error
-    for capacity in view.capacities:
+    for capacity in view.capacities if view.models_asked else ():
         items = [measure(row) for row in view.floats(capacity)]
         values = [item.value for item in items if item.value is not None]
         gaps = missing_values(items, len(view.seeds))
@@ -105,14 +110,16 @@ def _controls(view: View) -> list[str]:
 
 def _correlations(view: View) -> list[str]:
     """Every diagnostic of the family, strongest first, nulls last and why."""
+    if not view.models_asked:
+        return []
     notes = Notes()
     known = sorted(view.statistics["correlations"], key=lambda item: (item["rho"] is None, -abs(item["rho"] or 0.0), item["diagnostic"]))
     lines = [
         [
             view.shown(item["diagnostic"]),
-            notes.show(item["rho"], rho, item["reason"]),
-            notes.show(item["interval"], bounds, item["interval_reason"]),
-            notes.show(item["p_adjusted"], probability, item["reason"]),
+            notes.show(item["rho"], rho, no_estimate(item["reason"], item["n_seeds"])),
+            notes.show(item["interval"], bounds, _no_interval(view, item)),
+            notes.show(item["p_adjusted"], probability, no_estimate(item["reason"], item["n_seeds"])),
             f"{item['n_seeds']} of {item['n_planned_seeds']}",
         ]
         for item in known
@@ -121,9 +128,15 @@ def _correlations(view: View) -> list[str]:
     return [*text_table(header, lines, indent=""), *notes.text(WIDTH, "  ")]
 
 
+def _no_interval(view: View, item: Mapping[str, Any]) -> str:
+    if item["rho"] is None:
+        return no_estimate(item["reason"], item["n_seeds"])
+    return no_interval(item["interval_reason"], item["n_seeds"], level=view.level)
+
+
 def _missing(view: View) -> list[str]:
     keys = [Key(**entry).text() for entry in view.document["missing"] if entry["env"] == view.env]
     if not keys:
         return []
     more = [f"  and {len(keys) - _NAMED} more"] if len(keys) > _NAMED else []
-    return [f"{len(keys)} planned rows are missing:", *(f"  {key}" for key in keys[:_NAMED]), *more]
+    return [f"{counted(len(keys), 'planned row is')} missing:", *(f"  {key}" for key in keys[:_NAMED]), *more]

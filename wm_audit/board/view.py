@@ -67,6 +67,16 @@ class View:
         """The trained float rows of a capacity, by seed."""
         return [row for row in self.arm("trained") if (row.key.hidden, row.key.embed) == capacity]
 
+    def twins(self, lever: str, capacity: Capacity) -> list[Row]:
+        """The compressed rows of a lever at a capacity, by seed."""
+        own = [row for row in self.rows if row.key.arm == "trained" and row.key.compression == lever]
+        return [row for row in own if (row.key.hidden, row.key.embed) == capacity]
+
+    @property
+    def models_asked(self) -> bool:
+        """Whether models were to be trained at all; a run of controls alone asks for none."""
+        return "trained" in self.document["config"].get("arms", ["trained"])
+
     def arm(self, name: str) -> list[Row]:
         """The uncompressed rows of an arm."""
         return [row for row in self.rows if row.key.arm == name and row.key.compression == "none"]
@@ -74,7 +84,8 @@ class View:
     def shown(self, diagnostic: str) -> str:
         """`slot (feature)` where a learned feature is behind the slot, the name otherwise."""
         entry = next((item for item in self._entries() if item["diagnostic"] == diagnostic), None)
-        feature = None if entry is None else entry["feature"]
+        carried = (row.diagnostics[diagnostic].feature for row in self.rows if diagnostic in row.diagnostics)
+        feature = (None if entry is None else entry["feature"]) or next(filter(None, carried), None)
         return f"{diagnostic.partition('.')[0]} ({feature})" if feature else diagnostic
 
     def unit(self, diagnostic: str) -> str:
@@ -92,7 +103,7 @@ class View:
         if blind is None or best is None:
             return Measurement.null(Reason.REFERENCE_MISSING, n=own.n)
         gap = best - blind
-        if gap <= TIE * max(abs(best), abs(blind)):
+        if gap <= TIE * max(abs(best), abs(blind)) or not math.isfinite((own.value - blind) / gap):
             return Measurement.null(Reason.REFERENCE_DEGENERATE, n=own.n)
         return Measurement((own.value - blind) / gap, n=own.n, n_dropped=own.n_dropped, se=None if own.se is None else own.se / gap)
 

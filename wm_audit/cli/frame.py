@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from wm_audit.core import AuditError
+from wm_audit.core.shown_text import printable
 from wm_audit.run.outlet import outlets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +51,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def say(text: str) -> None:
-    """A line on standard output."""
-    sys.stdout.write(text + "\n")
+    """Lines on standard output; a name that holds an escape sequence shows it and does not send it."""
+    sys.stdout.write("\n".join(map(printable, text.split("\n"))) + "\n")
     sys.stdout.flush()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from wm_audit.board import results
 from wm_audit.board.leaderboard import leaderboard
 from wm_audit.board.terminal import terminal
+from wm_audit.board.words import counted
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
 from wm_audit.core import AuditError
 from wm_audit.core.files import write_atomic
@@ -72,7 +73,7 @@ def _make(folder: Path, *, check: bool) -> int:
         return 1 if stale else 0
     for page in stale:
         write_atomic(page, made[page])
-    say(f"{', '.join(shown(page) for page in made)}: as {len(paths)} results files say")
+    say(f"{', '.join(shown(page) for page in made)}: as {counted(len(paths), 'results file')} {'says' if len(paths) == 1 else 'say'}")
     return 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from wm_audit.board import results
 from wm_audit.board.terminal import terminal
+from wm_audit.board.words import counted
 from wm_audit.cli.frame import ROOT, Parser, guarded, say, shown
 from wm_audit.instruments.audit.decide import conclude
 
@@ -27,5 +28,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _merge(folders: list[Path], out: Path, configs: Path) -> int:
     document = conclude(folders, configs=configs)
     results.write(out, document)
-    say(f"{terminal(document)}\n{len(document['rows'])} rows from {len(folders)} folders; results in {shown(out)}")
+    say(f"{terminal(document)}\n{counted(len(document['rows']), 'row')} from {counted(len(folders), 'folder')}; results in {shown(out)}")
     return 2 if document["missing"] else 0

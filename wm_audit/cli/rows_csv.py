@@ -8,13 +8,15 @@ outcome), counts, standard errors, features, manifests.
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from wm_audit.board.schema import check_row
 from wm_audit.core import AuditError, Key, Measurement, Reason, Row
+from wm_audit.core.errors import why
 from wm_audit.prereg.promise import Promise
-from wm_audit.verdict.description import POOLED_TAU
+from wm_audit.verdict.table import POOLED_TAU
 
 _KEY = ("env", "hidden", "embed", "seed", "arm", "compression")
 _NEEDED = ("env", "hidden", "embed", "seed", "outcome")
@@ -31,12 +33,15 @@ def read(path: Path, promise: Promise) -> list[Row]:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        lines = list(_numbered(csv.reader(io.StringIO(text, newline=""), strict=True)))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AuditError(f"cannot be read ({error})", where=str(path), expected="a CSV file in UTF-8", fix="check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        said = why(error) if isinstance(error, OSError) else error
+        raise AuditError(f"cannot be read ({said})", where=str(path), expected="a CSV file in UTF-8", fix="check the path") from error
+    lines = _numbered(text, str(path))
     columns = lines[0][1] if lines else []
     known = _known(promise)
     _check_columns(columns, known, str(path))
+    if not lines[1:]:
+        raise AuditError("holds no rows", where=str(path), expected="a line for every row below the names", fix="add the rows")
     for number, cells in lines[1:]:
         if len(cells) != len(columns):  # a decimal comma would shift every later cell
             where, expected = f"{path} line {number}", f"{len(columns)}, as in the first line"
@@ -90,11 +95,14 @@ def _known(promise: Promise) -> dict[str, Any]:
     return {**promise.data["diagnostics"], **promise.data["extras"]}
 
 
-def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
+def _numbered(text: str, path: str) -> list[tuple[int, list[str]]]:
     """The lines that hold anything, with their numbers in the file."""
-    for cells in reader:
-        if cells:
-            yield reader.line_num, cells
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        return [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        where, expected = f"{path} line {reader.line_num}", f"cells of at most {csv.field_size_limit()} characters, every quote closed"
+        raise AuditError(f"cannot be read ({error})", where=where, expected=expected, fix="correct the line") from error
 
 
 def _check_columns(columns: Sequence[str], known: Mapping[str, Any], where: str) -> None:
@@ -118,7 +126,8 @@ def _row(line: Mapping[str, str], where: str, known: Mapping[str, Any]) -> Row:
     details = {}
     if line.get(POOLED_TAU):
         details[POOLED_TAU] = _cell(line[POOLED_TAU], f"{where} column {POOLED_TAU}", _POOLED).to_json()
-    return Row(key, _cell(line["outcome"], f"{where} column outcome", {"unit": "return", "orientation": 1}), diagnostics, details)
+    row = Row(key, _cell(line["outcome"], f"{where} column outcome", {"unit": "return", "orientation": 1}), diagnostics, details)
+    return check_row(row.to_json(), where=where)
 
 
 def _diagnostic(line: Mapping[str, str], name: str, where: str, entry: Mapping[str, Any]) -> Measurement:

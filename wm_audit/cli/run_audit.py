@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wm_audit.board.terminal import terminal
+from wm_audit.board.words import counted
 from wm_audit.cli.frame import ROOT, SCRATCH, Parser, guarded, say, shown
 from wm_audit.core import Measurement, UsageError
 from wm_audit.core.record import folder_of
@@ -97,7 +98,7 @@ def _arms(config: AuditConfig, listed: str | None) -> AuditConfig:
 
 
 def _headline(config: AuditConfig, shard: Shard, out: Path) -> str:
-    grid = f"{len(config.seeds)} seeds x {len(config.capacities)} capacities"
+    grid = f"{counted(len(config.seeds), 'seed')} x {counted(len(config.capacities), 'capacity')}"
     part = "" if shard == WHOLE else f", shard {shard.index}/{shard.count}"
     promise = f"preregistration version {config.promise.version} ({config.promise.status}), {config.promise.digest[:19]}"
     return f"{config.name}: {', '.join(config.environments)}, {grid}{part}; {promise}; results go to {shown(out)}"
@@ -112,7 +113,7 @@ def _probe_line(env: str, found: Measurement) -> str:
 
 def _ending(audit: Audit, out: Path, shard: Shard) -> str:
     outcome = audit.outcome
-    done = f"{len(outcome.made)} cells made, {len(outcome.kept)} kept, {len(outcome.failed)} failed"
+    done = f"{counted(len(outcome.made), 'cell')} made, {len(outcome.kept)} kept, {len(outcome.failed)} failed"
     if audit.document is None:
         cells = shown(folder_of(out))
         rest = f"{len(outcome.elsewhere)} cells belong to other shards: join them with"

@@ -1,5 +1,7 @@
 """Errors a person can act on: one line that says what, where, what was expected and what to do."""
 
+from wm_audit.core.shown_text import clipped, printable
+
 
 class AuditError(Exception):
     """A problem with a file or with evidence: exit code 2.
@@ -18,17 +20,23 @@ class AuditError(Exception):
         super().__init__(self.line())
 
     def line(self) -> str:
-        """The whole message on one line, without a line break in it."""
-        parts = [f"{self.where}: {self.what}" if self.where else self.what]
-        if self.expected:
-            parts.append(f"expected {self.expected}")
-        if self.fix:
-            parts.append(f"fix: {self.fix}")
-        return " ".join("; ".join(parts).split())
+        """The whole message on one line of printable characters; a part as long as a page is shortened in its middle."""
+        where, what, expected, fix = (clipped(" ".join(part.split())) for part in (self.where, self.what, self.expected, self.fix))
+        parts = [f"{where}: {what}" if where else what]
+        if expected:
+            parts.append(f"expected {expected}")
+        if fix:
+            parts.append(f"fix: {fix}")
+        return printable("; ".join(parts))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross process boundaries whole."""
         return (_rebuild, (type(self), self.what, self.where, self.expected, self.fix))
+
+
+def why(error: OSError) -> str:
+    """What the system says of a failure; its kind where it says nothing."""
+    return error.strerror or str(error) or type(error).__name__
 
 
 class UsageError(AuditError):

@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from wm_audit.core.errors import AuditError
+from wm_audit.core.errors import AuditError, why
 
 
 def write_atomic(path: Path, data: bytes | str) -> None:
@@ -34,7 +34,7 @@ def write_atomic(path: Path, data: bytes | str) -> None:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         raise AuditError(
-            f"cannot be written ({error.strerror})",
+            f"cannot be written ({why(error)})",
             where=str(path),
             expected="a writable place",
             fix="choose another --out or free the disk",

@@ -41,7 +41,7 @@ class Measurement:
             raise ValueError("a Measurement holds a value or a reason, exactly one of them")
         for name in ("value", "se", "repeat"):
             number = getattr(self, name)
-            if number is not None and not math.isfinite(number):
+            if number is not None and not _finite(number):
                 raise ValueError(f"Measurement.{name} must be finite, found {number!r}")
         if self.orientation not in (-1, 0, 1):
             raise ValueError(f"orientation must be -1, 0 or 1, found {self.orientation!r}")
@@ -73,7 +73,31 @@ class Measurement:
         """The inverse of `to_json`.
 
         Raises:
-            ValueError: the entry breaks the type's promise or names an unknown reason.
+            ValueError: the entry breaks the type's promise, names an unknown reason, or holds a member of another type.
+            KeyError, TypeError: a member is missing, or is not known.
         """
+        for name, item in entry.items():
+            kind = _KINDS.get(name)
+            if kind and item is not None and (isinstance(item, bool) or not isinstance(item, kind)):
+                raise ValueError(f"Measurement.{name} must be {_NAMES[kind]}, found {item!r}")
         reason = None if entry["reason"] is None else Reason(entry["reason"])
         return cls(**{**entry, "reason": reason})
+
+
+_Kind = tuple[type, ...]
+_NUMBER: _Kind = (int, float)
+_WHOLE: _Kind = (int,)
+_TEXT: _Kind = (str,)
+_NAMES: dict[_Kind, str] = {_NUMBER: "a number", _WHOLE: "a whole number", _TEXT: "text"}
+_KINDS: dict[str, _Kind] = (
+    dict.fromkeys(("value", "se", "repeat"), _NUMBER)
+    | dict.fromkeys(("n", "n_dropped", "orientation"), _WHOLE)
+    | dict.fromkeys(("reason", "unit", "feature", "feature_digest"), _TEXT)
+)
+
+
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer beyond float64
+        return False

@@ -25,6 +25,25 @@ class Key:
         """Members in the order of the results file."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> "Key":
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: a name is not printable text.
+            TypeError: a number is not whole, or a member is missing or not known.
+        """
+        key = cls(**entry)
+        for name in ("env", "arm", "compression"):
+            found = getattr(key, name)
+            if not isinstance(found, str) or not found or not found.isprintable():
+                raise ValueError(f"{name} must be printable text, found {found!r}")
+        for name in ("hidden", "embed", "seed"):
+            found = getattr(key, name)
+            if isinstance(found, bool) or not isinstance(found, int):
+                raise TypeError(f"{name} must be a whole number, found {found!r}")
+        return key
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -48,9 +67,13 @@ class Row:
 
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> "Row":
-        """The inverse of `to_json`; a `sha256` member is ignored here and checked by the reader of the file."""
+        """The inverse of `to_json`; a `sha256` member is ignored here and checked by the reader of the file.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: the entry is no row.
+        """
         return cls(
-            key=Key(**entry["key"]),
+            key=Key.from_json(entry["key"]),
             outcome=Measurement.from_json(entry["outcome"]),
             diagnostics={name: Measurement.from_json(item) for name, item in entry["diagnostics"].items()},
             details=entry["details"],

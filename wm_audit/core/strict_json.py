@@ -7,7 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from wm_audit.core.errors import AuditError
+from wm_audit.core.errors import AuditError, why
+from wm_audit.core.shown_text import clipped
 
 
 def plain_decimal(number: Decimal) -> str:
@@ -54,7 +55,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(text: str, *, where: str) -> Any:
-    """Reads JSON, refusing NaN, infinities and duplicate keys.
+    """Reads JSON, refusing NaN, infinities, integers beyond float64 and duplicate keys.
 
     Raises:
         AuditError: the text is not strict JSON; the message names the place.
@@ -74,11 +75,16 @@ def loads(text: str, *, where: str) -> Any:
     def number(token: str) -> float:
         value = float(token)
         if not math.isfinite(value):
-            raise AuditError(f"holds a number that is not finite, {token}", where=where, expected="a finite number")
+            found = f"holds a number that is not finite, {clipped(token, 40)}"
+            raise AuditError(found, where=where, expected="a finite number", fix="write the file again")
         return value
 
+    def integer(token: str) -> int:
+        number(token)  # what no float64 holds cannot be computed with; some integers are too long even to be read
+        return int(token)
+
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique, parse_float=number)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique, parse_float=number, parse_int=integer)
     except (json.JSONDecodeError, RecursionError) as error:
         raise AuditError(f"is not JSON ({error})", where=where, expected="a whole JSON file", fix="restore it or write it again") from error
 
@@ -92,6 +98,6 @@ def load(path: Path) -> Any:
     try:
         return loads(path.read_text(encoding="utf-8"), where=str(path))
     except OSError as error:
-        raise AuditError(f"cannot be read ({error.strerror})", where=str(path), expected="a readable file", fix="check the path") from error
+        raise AuditError(f"cannot be read ({why(error)})", where=str(path), expected="a readable file", fix="check the path") from error
     except UnicodeDecodeError as error:
         raise AuditError("is not UTF-8 text", where=str(path), expected="a JSON file", fix="restore it or write it again") from error

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wm_audit.core import AuditError, strict_json
+from wm_audit.core.errors import why
 from wm_audit.core.files import write_atomic
 
 Array = NDArray[np.generic]
@@ -52,7 +53,7 @@ def write_folder(path: Path, arrays: Mapping[str, Array], checksums: Mapping[str
         _sync(path.parent)
     except OSError as error:
         raise AuditError(
-            f"cannot be written ({error.strerror})", where=str(path), expected="a new folder in a writable place", fix="choose another path"
+            f"cannot be written ({why(error)})", where=str(path), expected="a new folder in a writable place", fix="choose another path"
         ) from error
     finally:
         if temporary is not None:
@@ -107,7 +108,7 @@ def _read_array(file: Path, entry: Mapping[str, Any], *, verify: bool) -> Array:
             raise AuditError("has a changed header", where=str(file), expected="the file as written", fix=_FIX)
         array: Array = np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape).view(np.ndarray)
     except OSError as error:
-        raise AuditError(f"cannot be read ({error.strerror})", where=str(file), expected="a readable file", fix=_FIX) from error
+        raise AuditError(f"cannot be read ({why(error)})", where=str(file), expected="a readable file", fix=_FIX) from error
     if verify and checksum(array) != entry["sha256"]:
         raise AuditError("has been changed since it was written", where=str(file), expected=entry["sha256"], fix=_FIX)
     return array

@@ -24,19 +24,24 @@ class Claim(NamedTuple):
 
 
 EXPLORATORY = Claim("exploratory", (), None)
+INCOMPLETE = "{} of the promised cells have no row: whoever may stop where it suits confirms nothing"
+"""Why a run that is whole by its configuration and not by its rows is exploratory."""
 
 
-def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log: tuple[Deviation, ...]) -> Claim:
+def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log: tuple[Deviation, ...], *, missing: int = 0) -> Claim:
     """The rules.
 
-    A draft, or a promise without a lock, is exploratory. So is a slice: a run that is smaller where no entry says so. A run that
-    differs exactly as the log says is confirmatory, with deviations where there are any. Anything else is refused.
+    A draft, or a promise without a lock, is exploratory. So is a slice: a run that is smaller where no entry says so. So is a run
+    whose configuration is the promised one and of which cells are missing: that it was stopped where its results looked best is
+    what nothing in it could rule out. A run that differs exactly as the log says is confirmatory, with deviations where there are
+    any. Anything else is refused.
 
     Args:
         promise: what was promised.
         executed: what ran, decimals as text (`forms.exact`).
         lock: the promise's own lock, if it has one.
         log: the deviations logged for this promise.
+        missing: cells of the executed configuration without a row.
 
     Raises:
         AuditError: a difference beyond a slice that no entry states; or nothing is left out, but the log states what was not done.
@@ -50,7 +55,7 @@ def judge(promise: Promise, executed: Mapping[str, Any], lock: Lock | None, log:
     not_done = undone(done, log)
     applied = tuple(entry for entry in log if entry not in not_done)
     locked_on = lock.locked_on if lock else None
-    if lock is None or lock.digest != promise.digest or unlogged(promised, done, log):
+    if lock is None or lock.digest != promise.digest or missing or unlogged(promised, done, log):
         return Claim("exploratory", applied, locked_on)
     for entry in not_done:
         where = f"{log_of(Path(promise.where))}, {entry.id}"
@@ -64,16 +69,17 @@ def in_force(lock: Lock | None, locked_on: str | None) -> Lock | None:
     return lock if lock is not None and lock.locked_on == locked_on else None
 
 
-def claim_of(promise: Promise, executed: Mapping[str, Any], locked_on: str | None) -> Claim:
+def claim_of(promise: Promise, executed: Mapping[str, Any], locked_on: str | None, *, missing: int = 0) -> Claim:
     """`judge` with the lock beside the promise and the log beside it; the same wherever the files are the same.
 
     Args:
         promise: what was promised.
         executed: what ran, decimals as text.
         locked_on: the day of the lock that the rows name; None where they name none.
+        missing: cells of the executed configuration without a row.
 
     Raises:
         AuditError: as for `judge`, `lock_of` and `load_deviations`.
     """
     lock = in_force(lock_of(promise), locked_on)
-    return judge(promise, executed, lock, load_deviations(promise))
+    return judge(promise, executed, lock, load_deviations(promise), missing=missing)

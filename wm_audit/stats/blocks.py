@@ -14,6 +14,9 @@ from wm_audit.core import Reason
 from wm_audit.stats.arrays import Bools, Floats, Ints, Numbers, open_unit, real_array, tolerances, whole
 from wm_audit.stats.ranks import tie_codes
 
+LEAST_SEEDS = 3
+"""Fewest seeds of an association."""
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -145,7 +148,7 @@ def _reason(any_pair: bool, seeds: int, rows: int, design: Design) -> Reason | N
     planned = rows if design.planned is None else design.planned
     if not design.relaxed and seeds < design.coverage * planned - 1e-9:  # 4 of 5 seeds are .8 of them, whatever .8 * 5 rounds to
         return Reason.COVERAGE
-    return Reason.TOO_FEW_SEEDS if seeds < 3 else None
+    return Reason.TOO_FEW_SEEDS if seeds < LEAST_SEEDS else None
 
 
 def _blocked(values: NDArray[Any], design: Design) -> NDArray[Any]:

@@ -13,6 +13,12 @@ from wm_audit.stats.fisher import PERFECT, from_z
 from wm_audit.stats.results import Interval
 from wm_audit.stats.within_capacity import within_capacity_rho
 
+LEAST_REPLICATES = 4
+"""Fewest seeds of an interval: without one of three, what is left is no association."""
+
+_CELLS = 100_000
+"""Numbers of all replicates that are held at once: without a bound, memory grows with the square or the cube of the seeds."""
+
 
 def jackknife_z(x: Numbers, y: Numbers, level: float = 0.90, design: Design = PRIMARY) -> Interval:
     """The interval z -+ t se, se = sqrt((S - 1) / S sum (z_i - mean z)^2), back through tanh (Tukey 1958; not bias-corrected).
@@ -61,11 +67,14 @@ def leave_one_out(x: Numbers, y: Numbers, design: Design = PRIMARY) -> Floats:
         ValueError: wrong use; the message names the argument.
     """
     blocks = make_blocks(x, y, design)
-    return associations(blocks, ~np.eye(blocks.seeds, dtype=np.bool_), design)
+    each = blocks.x.size if design.method == "rho" else blocks.y.size * blocks.y.shape[-1]
+    step, seeds = max(1, _CELLS // max(each, 1)), np.arange(blocks.seeds)
+    parts = [associations(blocks, seeds != seeds[first : first + step, None], design) for first in range(0, blocks.seeds, step)]
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def _reason(replicates: Floats) -> Reason | None:
-    if replicates.size < 4:
+    if replicates.size < LEAST_REPLICATES:
         return Reason.TOO_FEW_SEEDS
     if np.isnan(replicates).any():
         return Reason.DEGENERATE_RESAMPLES

@@ -85,17 +85,18 @@ class Lever:
 
     @property
     def point_label(self) -> Label:
-        """The published rule: mean rungs lost by control diagnostics above those lost by pixels."""
+        """The published rule: mean rungs lost by control diagnostics above those lost by pixels; it labels nothing without an estimate."""
         pixel, control = self.ladder
-        if pixel is None or control is None:
+        if pixel is None or control is None or self.contrast.estimate is None:
             return Label.UNMEASURABLE
         return Label.SUPPORTED if control > pixel else Label.CONTRADICTED
 
     def point_rule(self) -> dict[str, Any]:
         """The published rule's numbers and label."""
         pixel, control = self.ladder
-        reason = Reason.NULL_MEMBER.value if pixel is None or control is None else None
-        return {"descriptive": True, "pixel": pixel, "control": control, "reason": reason, "label": self.point_label.value}
+        reason = Reason.NULL_MEMBER if pixel is None or control is None else self.contrast.reason
+        code = None if reason is None else reason.value
+        return {"descriptive": True, "pixel": pixel, "control": control, "reason": code, "label": self.point_label.value}
 
 
 def lever(table: Table, name: str, rules: Rules, root: int) -> Lever:

@@ -12,6 +12,9 @@ from wm_audit.stats import ranks
 from wm_audit.verdict.rules import Rules
 from wm_audit.verdict.table import FLOAT, Floats, Table, reasons
 
+LEAST_FOR_SCALE = 2
+"""Fewest seeds that have a standard deviation."""
+
 _Z = 1.645
 """The normal quantile of a one-sided alpha of .05, as the promise states it."""
 
@@ -97,13 +100,14 @@ def delta(table: Table, name: str, lever: str, rules: Rules) -> Delta:
 def seed_sd(values: Floats, rtol: float) -> tuple[float | None, Reason | None]:
     """Standard deviation over seeds inside a capacity, pooled over capacities with ddof 1; (S, C) -> a number or a reason."""
     columns = [column[np.isfinite(column)] for column in values.T]
-    freedom = sum(max(column.size - 1, 0) for column in columns)
+    freedom = sum(max(column.size - LEAST_FOR_SCALE + 1, 0) for column in columns)
     if freedom == 0:
         return None, Reason.TOO_FEW_SEEDS
     if all(ranks(column, rtol).groups <= 1 for column in columns):
         return None, Reason.NO_SPREAD
     squares = sum(float(np.square(column - column.mean()).sum()) for column in columns if column.size)
-    return math.sqrt(squares / freedom), None
+    scale = math.sqrt(squares / freedom)
+    return (scale, None) if scale > 0.0 else (None, Reason.NO_SPREAD)  # squares of differences below 1e-162 are 0
 
 
 def noise_floor(value: Floats, repeat: Floats) -> float | None:

@@ -12,10 +12,9 @@ from wm_audit.stats.within_capacity import within_capacity_rho
 from wm_audit.verdict.association import design_of
 from wm_audit.verdict.composites import Group, group
 from wm_audit.verdict.rules import Rules
-from wm_audit.verdict.table import Floats, Table, measured
+from wm_audit.verdict.table import POOLED_TAU, Floats, Table, measured
 
 _TAU = "counterfactual_tau"
-POOLED_TAU = "counterfactual_tau.pooled"  # the published variant, in the details of a row
 
 
 def comparison(groups: Sequence[Group], outcome: Floats, rules: Rules) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The part of the promise that decides: what is measured, against which thresholds, at which level."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,6 +12,14 @@ _PERCEPTUAL = ("pixel_mse", "pixel_nll", "pixel_lpips", "rollout_fvd", "pixel_ss
 _CONTROL = ("return_ece", "counterfactual_tau", "uncertainty_rho")
 _CALIBRATION = ("return_ece", "uncertainty_rho", "uncertainty_ece")
 _FLOAT64, _FLOAT32 = 1e-12, 1e-6
+_COUNTS = {
+    "resamples": (1, 1_000_000),
+    "permutations": (1, 1_000_000),
+    "min_n": (1, 1_000_000),
+    "min_distinct": (1, 1_000_000),
+    "min_outcomes": (1, 1_000_000),
+}
+"""Counts of the statistics, and between what they make sense; a file that anyone can write must not ask for all memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +104,12 @@ class Rules:
             unknown = sorted(set(getattr(self, name)) - set(self.slots))
             if unknown or not getattr(self, name):
                 raise _bad(name, unknown, f"members among {', '.join(self.slots)}")
+        for name, (least, most) in _COUNTS.items():
+            if not least <= getattr(self, name) <= most:
+                raise _bad(name, getattr(self, name), f"a whole number from {least} to {most}")
+        for name in ("outcome_rtol", "control_tolerance"):
+            if not 0.0 <= getattr(self, name) < (1.0 if name == "outcome_rtol" else math.inf):
+                raise _bad(name, getattr(self, name), "a number, not below 0")
         if self.m < len(self.slots) + 2:
             raise _bad("m", self.m, f"at least {len(self.slots) + 2}, the diagnostics and two composites")
 

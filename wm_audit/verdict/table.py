@@ -12,6 +12,8 @@ from wm_audit.verdict.rules import Rules
 Floats = NDArray[np.float64]
 FLOAT = "none"
 TRAINED = "trained"
+POOLED_TAU = "counterfactual_tau.pooled"
+"""The published variant of `counterfactual_tau`, over all state-action pairs at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,9 @@ class Table:
 
 
 def measured(row: Row, name: str) -> Measurement | None:
-    """A diagnostic of a row; the published pooled tau may also lie in the details."""
+    """A diagnostic of a row; the published pooled tau lies in the details, where other names hold what is behind a number."""
     found = row.diagnostics.get(name)
-    if found is None and isinstance(row.details.get(name), dict):
+    if found is None and name == POOLED_TAU and name in row.details:
         return Measurement.from_json(row.details[name])
     return found
 

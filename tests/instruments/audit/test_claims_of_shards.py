@@ -1,5 +1,6 @@
 """Claim, deviations and day of the lock are the same bytes wherever shards are merged: they are read from files."""
 
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from wm_audit.board import results
+from wm_audit.board.leaderboard import leaderboard
 from wm_audit.board.verification import promised
 from wm_audit.board.verification.check import State
 from wm_audit.board.verification.promised import Promised
@@ -38,11 +40,13 @@ LOG = """deviations:
 
 @pytest.fixture
 def config(tmp_path: Path, final_text: str) -> AuditConfig:
-    """A run with one logged deviation from a locked promise, both in a folder of their own."""
+    """A run with one logged deviation from a locked promise of the pilot's grid, both in a folder of their own."""
     folder = tmp_path / "configs"
     folder.mkdir()
     path = folder / "preregistration.yaml"
-    path.write_text(final_text, encoding="utf-8")
+    text = re.sub(r"\nseeds: \[[^]]*\]", "\nseeds: [0, 1, 2]", final_text)
+    text = re.sub(r"\n  two_room:\n(    .*\n)+", "\n", text)
+    path.write_text(text, encoding="utf-8")
     promise = load_promise(path)
     create(promise, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
     (folder / "deviations.yaml").write_text(LOG.replace("DIGEST", promise.digest), encoding="utf-8")
@@ -57,8 +61,7 @@ def shards(config: AuditConfig, tmp_path: Path) -> list[Path]:
     header = config.promise.header(config.claim().locked_on)
     executed = strict_json.loads(strict_json.canonical(config.to_json()), where="config")
     folders = [tmp_path / f"shard{index}.cells" for index in range(2)]
-    planned = [row for row in document["rows"] if row["key"]["compression"] == "none"][:6]
-    for place, row in enumerate(planned):
+    for place, row in enumerate(document["rows"]):
         record = Record("sha256:" + "d" * 64, header, executed, document["environment"], seal(row))
         write_record(folders[place % 2], record)
     return folders
@@ -71,8 +74,30 @@ def test_run_and_merge_say_the_same_in_any_order(config: AuditConfig, shards: li
     assert {item["claim"] for item in here["verdicts"]} == {"confirmatory_with_deviations"}
     out = tmp_path / "merged.json"
     for order in (shards, shards[::-1]):
-        assert merge.main([*map(str, order), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 2  # partial
+        assert merge.main([*map(str, order), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 0
         assert out.read_text(encoding="utf-8") == strict_json.dumps(here)
+
+
+def test_a_part_of_the_promised_cells_confirms_nothing_and_says_so(
+    config: AuditConfig, shards: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever may stop after any shard, or leave a cell out, chooses the result."""
+    whole = conclude(shards, promise=config.promise)
+    (first, *_) = sorted(shards[0].glob("*.json"))
+    one_gone = [shards[1], first.parent]
+    first.unlink()
+    for folders, missing in ((one_gone, 1), (shards[:1], 17)):
+        part = conclude(folders, promise=config.promise)
+        assert (part["claim"], len(part["missing"])) == ("exploratory", missing)
+        assert {item["claim"] for item in part["verdicts"]} == {"exploratory"}
+        assert [item["id"] for item in part["deviations"]] == ["D1"]
+        assert set(checked(part, config.promise).values()) == {State.PASS}
+        claimed = part | {"claim": whole["claim"], "verdicts": [item | {"claim": whole["claim"]} for item in part["verdicts"]]}
+        assert checked(claimed, config.promise)["claims"] is State.FAIL
+    out = tmp_path / "merged.json"
+    assert merge.main([*map(str, one_gone), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 2
+    assert "exploratory, for 1 of the promised cells" in capsys.readouterr().out
+    assert "1 of the promised cells" in leaderboard([("results_x.json", part | {"missing": part["missing"][:1]})])
 
 
 def test_a_superseded_promise_still_judges_its_run(config: AuditConfig, shards: list[Path], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from wm_audit.board.claim import ELSEWHERE
 from wm_audit.board.schema import pointer
 from wm_audit.board.verification.check import Check, Place, State, cannot, judged
 from wm_audit.board.verification.compare import text
@@ -13,8 +14,6 @@ from wm_audit.board.verification.subject import Subject
 from wm_audit.prereg.claims import EXPLORATORY
 
 NAME = "lineage"
-ELSEWHERE = "measured elsewhere"
-"""What the environment of rows says that this project did not make."""
 
 
 def lineage(subject: Subject, lock_commit: str | None) -> Check:

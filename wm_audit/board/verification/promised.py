@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wm_audit.board.claim import why_exploratory
 from wm_audit.board.schema import pointer
 from wm_audit.board.verification.check import Check, Place, State, cannot, judged, passed
 from wm_audit.board.verification.compare import differences, text
@@ -118,7 +119,9 @@ def claims(subject: Subject, found: Promised) -> Check:
     ]
     if problem:
         places.append(Place("/claim", problem, "a run as logged"))
-    return judged(name, places, good=f"{label}, and the rules give the same", bad="the label is not the one that the rules give")
+    why = why_exploratory(document)
+    good = f"{label}{f' ({why})' if why else ''}, and the rules give the same"
+    return judged(name, places, good=good, bad="the label is not the one that the rules give")
 
 
 def _claim(subject: Subject, found: Promised) -> tuple[Claim | None, str]:
@@ -126,6 +129,6 @@ def _claim(subject: Subject, found: Promised) -> tuple[Claim | None, str]:
     executed: Mapping[str, Any] = executed_of(subject.document["config"])
     try:
         lock = in_force(found.lock, subject.document["preregistration"]["locked_on"])
-        return judge(found.promise, executed, lock, found.log), ""
+        return judge(found.promise, executed, lock, found.log, missing=len(subject.document["missing"])), ""
     except AuditError as error:
         return None, error.line()

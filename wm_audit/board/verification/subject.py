@@ -7,6 +7,7 @@ from typing import Any
 from wm_audit.board import schema
 from wm_audit.board.verification.check import Place
 from wm_audit.core import AuditError, strict_json
+from wm_audit.core.errors import why
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def subject(path: Path) -> Subject:
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise AuditError(f"cannot be read ({error.strerror})", where=str(path), expected="a results file", fix="check the path") from error
+        raise AuditError(f"cannot be read ({why(error)})", where=str(path), expected="a results file", fix="check the path") from error
     except UnicodeDecodeError as error:
         raise AuditError("is not UTF-8 text", where=str(path), expected="a results file", fix="restore it") from error
     document = strict_json.loads(text, where=str(path))

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from wm_audit.board import merge, results
-from wm_audit.core import Key, Row
+from wm_audit.core import AuditError, Key, Row
+from wm_audit.core.record import Record
 from wm_audit.instruments.audit.protocol import planned
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import executed_of
@@ -26,15 +27,28 @@ def conclude(folders: Iterable[Path], *, promise: Promise | None = None, configs
         AuditError: records that do not belong together, or none; a locked promise that is not in `configs`; a run that it refuses.
     """
     records = merge.gather(folders)
-    merged = merge.merge(records, planned(records[0][1].config))
-    claim = standing(merged.preregistration, merged.config, promise, configs)
+    merged = merge.merge(records, _planned(*records[0]) if records else ())
+    claim = standing(merged.preregistration, merged.config, promise, configs, missing=len(merged.missing))
     return document(merged.rows, merged.preregistration, merged.config, merged.environment, missing=merged.missing, claim=claim)
 
 
+def _planned(where: str, record: Record) -> frozenset[Key]:
+    try:
+        return frozenset(planned(record.config))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        what, fix = f"holds a configuration that plans no cells ({error!r})", "run this cell again with --resume"
+        raise AuditError(what, where=where, expected="the configuration of a run", fix=fix) from error
+
+
 def standing(
-    preregistration: Mapping[str, Any], config: Mapping[str, Any], promise: Promise | None = None, configs: Path | None = None
+    preregistration: Mapping[str, Any],
+    config: Mapping[str, Any],
+    promise: Promise | None = None,
+    configs: Path | None = None,
+    *,
+    missing: int = 0,
 ) -> Claim:
-    """What rows with this header may claim; a draft is exploratory without looking further.
+    """What rows with this header may claim where so many cells are missing; a draft is exploratory without looking further.
 
     The lock and the log are read beside the promise, so that a run and a merge elsewhere come to the same.
 
@@ -45,7 +59,7 @@ def standing(
         return EXPLORATORY
     executed = executed_of(config)
     found = promise or (archive.need(configs, preregistration["digest"], executed) if configs else None)
-    return claim_of(found, executed, preregistration["locked_on"]) if found else EXPLORATORY
+    return claim_of(found, executed, preregistration["locked_on"], missing=missing) if found else EXPLORATORY
 
 
 def recompute(old: Mapping[str, Any]) -> dict[str, Any]:
