@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wm_audit.board.claim import why_exploratory
+from wm_audit.board.claim import ELSEWHERE, why_exploratory
 from wm_audit.board.schema import pointer
 from wm_audit.board.verification.check import Check, Place, State, cannot, judged, passed
 from wm_audit.board.verification.compare import differences, text
-from wm_audit.board.verification.subject import ELSEWHERE, Subject
+from wm_audit.board.verification.subject import Subject
 from wm_audit.core import AuditError
 from wm_audit.prereg.audit_config import executed_of
 from wm_audit.prereg.claims import Claim, in_force, judge
