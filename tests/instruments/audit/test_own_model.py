@@ -126,3 +126,22 @@ def test_a_file_that_is_no_module_is_refused_before_anything_is_made(text: str, 
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "results.cells").exists()
+
+
+HELPED = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import helper_of_mine
+""" + MUTE.replace('return {"last": action', 'return {"last": helper_of_mine.GAIN * action')
+
+
+def test_a_changed_helper_makes_the_cells_again(audit: Command, tmp_path: Path) -> None:
+    """The model's file is the same; what it imports from its folder is not."""
+    helper = tmp_path / "helper_of_mine.py"
+    for gain, kept in (("1.0", None), ("1.0", "0 cells made, 13 kept"), ("2.0", "12 cells made, 1 kept")):
+        helper.write_text(f"GAIN = {gain}\n", encoding="utf-8")
+        done = audit(HELPED, "build", *([] if kept is None else ["--resume"]))
+        assert done.returncode == 0, done.stderr
+        assert kept is None or kept in done.stdout

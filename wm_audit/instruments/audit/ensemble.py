@@ -15,7 +15,7 @@ from wm_audit.envs import EnvSpec
 from wm_audit.instruments.audit import kept
 from wm_audit.instruments.audit.machine import fence
 from wm_audit.instruments.audit.protocol import Setting, model_purpose, short
-from wm_audit.instruments.audit.resolve import family
+from wm_audit.instruments.audit.resolve import family, require_files
 from wm_audit.models import Task
 from wm_audit.models.dreamer_lite import KL_RULE, DreamerLite
 from wm_audit.models.protocol import WorldModel
@@ -51,6 +51,7 @@ def ensemble(setting: Setting, cell: Cell, data: Dataset, note: Note) -> Ensembl
     task = order(config, key, data.env, mean_picture(data), lambda function: compiled(function, wanted=setting.compiled))
     with chdir(Path.cwd()):
         learner = family(setting.model)(task)
+    require_files(setting.model, setting.model_files)  # before the hours of training, and once more before a row is kept
     fence(root, "training", key.text())
     if not is_learner(learner, setting.model):
         return Ensemble(_checked(learner, setting.model), {"steps": 0})
