@@ -11,6 +11,7 @@ import pytest
 from wm_audit.board.verification.check import Check, State
 from wm_audit.board.verification.compare import differences, same
 from wm_audit.board.verification.grid import grid
+from wm_audit.board.verification.integrity import integrity
 from wm_audit.board.verification.lineage import lineage
 from wm_audit.board.verification.nulls import nulls
 from wm_audit.board.verification.promised import Promised, claims, deviations, lock, time
@@ -145,6 +146,17 @@ def test_a_run_beyond_the_promise_is_named(pilot: dict[str, Any]) -> None:
     assert (found.state, places(found)) == (State.FAIL, ["/config/training/batch"])
     invented = deviations(changed(pilot, put("deviations", [{"id": "D1"}])), Promised(PROMISE))
     assert invented.state is State.FAIL
+
+
+@pytest.mark.parametrize("change", [put("config", "capacities", [3]), put("config", "seeds", []), put("config", "arms", None)])
+def test_a_configuration_that_plans_nothing_fails_the_grid(change: Change, pilot: dict[str, Any]) -> None:
+    found = grid(changed(pilot, change), planned)
+    assert (found.state, places(found)) == (State.FAIL, ["/config"])
+
+
+def test_an_environment_that_has_no_digest_is_named(pilot: dict[str, Any]) -> None:
+    found = integrity(changed(pilot, put("environment", "torch", 0.5)), dict)
+    assert "/environment/digest" in places(found)
 
 
 def test_a_label_that_the_rules_do_not_give_is_named(pilot: dict[str, Any]) -> None:

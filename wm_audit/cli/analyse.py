@@ -25,7 +25,7 @@ _EXAMPLES = """  python -m experiments.analyse my_rows.csv
   python -m experiments.analyse leaderboard/results_pixel_nav_pilot.json --out scratch/again.json
   python -m experiments.analyse leaderboard/results_pixel_nav_pilot.json --csv scratch/rows.csv"""
 
-_MOST_ROWS, _MOST_SEEDS = 10_000, 300
+_MOST_ROWS, _MOST_SEEDS = 10_000, 500
 """Up to here a judgement takes minutes: leaving out each seed in turn costs the cube of the seeds, bootstraps the square of the rows."""
 
 

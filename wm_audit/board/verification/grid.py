@@ -17,7 +17,11 @@ Planned = Callable[[Mapping[str, Any]], Iterable[Key]]
 def grid(subject: Subject, planned: Planned) -> Check:
     """None missing, none twice, none extra; missing cells that the file names itself make it incomplete, not false."""
     document = subject.document
-    wanted = set(planned(document["config"]))
+    try:
+        wanted = set(planned(document["config"]))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        place = Place("/config", f"{type(error).__name__} ({error})", "environments, capacities, seeds, arms and levers of a run")
+        return judged(NAME, [place], good="", bad="the configuration plans no cells")
     present = [Key(**row["key"]) for row in document["rows"]]
     named = [Key(**entry) for entry in document["missing"]]
     places = list(_wrong(present, named, wanted))
