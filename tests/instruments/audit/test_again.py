@@ -47,3 +47,10 @@ def test_a_sample_holds_each_cell_once(reference: Path) -> None:
     assert len(set(keys)) == len(keys) == len(read.document["rows"])
     assert len(check.sample(read, 3)) == 3
     assert check.rerun(read, 0, None).state is State.NOT_REQUESTED
+
+
+def test_a_model_from_outside_cannot_be_made_again_and_is_not_replaced(reference: Path, run_file: Path) -> None:
+    document = json.loads(reference.read_text(encoding="utf-8"))
+    next(row for row in document["rows"] if "model" in row["manifest"])["manifest"]["model"] = "sha256:" + "5" * 64
+    with pytest.raises(AuditError, match="brought from outside"):
+        again(document, KEYS, load_promise(run_file.with_name("preregistration.yaml")))

@@ -8,6 +8,7 @@ from typing import Any
 from wm_audit.core import AuditError, Key
 from wm_audit.instruments.audit.measure import work
 from wm_audit.instruments.audit.protocol import Setting, cells
+from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig, executed_of
 from wm_audit.prereg.forms import exact, restored
 from wm_audit.prereg.promise import Promise
@@ -19,10 +20,11 @@ def again(document: Mapping[str, Any], keys: Sequence[Key], promise: Promise | N
     """The rows of these cells, made anew in a folder that is thrown away; cells of one model share it.
 
     Raises:
-        AuditError: no promise to read the configuration by, or a cell that breaks.
+        AuditError: no promise to read the configuration by, a model that its user brought, or a cell that breaks.
     """
     if promise is None:
         raise AuditError("the promise of the file is not here", expected="its YAML in configs/", fix="name it with --lock")
+    model = _family(document)
     ran = executed_of(document["config"])
     executed = restored(promise.data, ran)
     if exact(executed) != ran:
@@ -31,11 +33,21 @@ def again(document: Mapping[str, Any], keys: Sequence[Key], promise: Promise | N
     compiled = document["environment"].get("execution") == "compiled"
     made: dict[Key, Mapping[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        setting = Setting(config, Path(folder), "dreamer_lite", {}, str(document["environment"]["digest"]), compiled=compiled)
+        setting = Setting(config, Path(folder), model, {}, str(document["environment"]["digest"]), compiled=compiled)
         for group in groups(cells(setting)).values():
             if not {cell.key for cell in group}.isdisjoint(keys):
                 made |= _made(setting, group)
     return {key: made[key] for key in keys}
+
+
+def _family(document: Mapping[str, Any]) -> str:
+    """The family of the trained rows; rows without one need none, and get the first."""
+    named = {row["manifest"]["model"] for row in document["rows"] if "model" in row["manifest"]}
+    strange = sorted(named - set(MODELS))
+    if strange:
+        what = f"the trained rows are of a model that was brought from outside ({strange[0][:19]})"
+        raise AuditError(what, expected=f"a family of this project: {', '.join(MODELS)}")
+    return min(named, default=next(iter(MODELS)))
 
 
 def _made(setting: Setting, group: tuple[Cell, ...]) -> dict[Key, Mapping[str, Any]]:
