@@ -219,7 +219,7 @@ def test_why_the_result_is_only_exploratory_stands_beside_the_claim(rows: Rows, 
     for built, why in (
         (document(rows()), "the promise is a draft"),
         (document(rows(), preregistration=late), "the promise was not locked when the rows were made"),
-        (document(rows(), preregistration=promise, missing=absent), "1 of the promised cells have no row"),
+        (document(rows(), preregistration=promise, missing=absent), "promised cells are without a row (1 of them)"),
         (document(rows(), environment={"digest": "measured elsewhere"}), "the rows were measured elsewhere"),
         (sliced, "the run is a part of what was promised"),
     ):

@@ -10,6 +10,7 @@ from wm_audit.verdict.caveats import null_member, sentence
         ("control_failed:oracle", "the control oracle did not give its known answer"),
         ("null_member:rollout_fvd:feature_weights_missing:6", "rollout_fvd is missing in 6 of the planned cells: the weight file of this"),
         ("incomplete_seeds:2", "2 planned seeds are incomplete"),
+        ("incomplete_seeds:1", "1 planned seed is incomplete"),
         ("constant_capacity:64x32", "nothing varies at capacity 64x32"),
         ("too_few_seeds", Reason.TOO_FEW_SEEDS.sentence),
         ("below_noise_floor", "every change is smaller than the evaluation noise"),

@@ -29,9 +29,11 @@ def correlations(view: View) -> list[str]:
     tail = [f"Holm: {holm['m_planned']} tests planned, {holm['m_tested']} made."]
     if tests["value"] is not None:
         count = len(tests["diagnostics"])
-        tail.append(f"The {count} diagnostics amount to {plain(tests['value'])} independent tests (descriptive, n={tests['n']}).")
+        tail.append(
+            f"The {counted(count, 'diagnostic')} that vary amount to {plain(tests['value'])} independent tests (descriptive, n={tests['n']})."
+        )
     tail.append(
-        f"Compare diagnostics with each other in the column of the {common['n_seeds']} seeds in which "
+        f"Compare diagnostics with each other in the column of the {counted(common['n_seeds'], 'seed')} in which "
         f"all {len(common['diagnostics'])} measured ones are defined."
     )
     return ["### What goes with the return", "", _SAID, "", *markdown_table(header, lines), *notes.markdown(), "", " ".join(tail)]

@@ -24,7 +24,7 @@ class Claim(NamedTuple):
 
 
 EXPLORATORY = Claim("exploratory", (), None)
-INCOMPLETE = "{} of the promised cells have no row: whoever may stop where it suits confirms nothing"
+INCOMPLETE = "promised cells are without a row ({} of them): whoever may stop where it suits confirms nothing"
 """Why a run that is whole by its configuration and not by its rows is exploratory."""
 
 

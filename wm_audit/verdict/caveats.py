@@ -18,6 +18,7 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
         TIED: "fewer than half of the outcomes are distinct",
         BELOW: "every change is smaller than the evaluation noise",
         "fragile": "another reasonable analysis changes the answer",
+        "incomplete_seeds:1": "1 planned seed is incomplete and left out",
         "row_missing": "the row is missing",
     }
 )
@@ -25,6 +26,8 @@ _SENTENCES: Mapping[str, str] = MappingProxyType(
 
 def sentence(caveat: str) -> str:
     """A caveat or a reason code in words; an unknown code stays as it is."""
+    if caveat in _SENTENCES and caveat not in set(Reason):
+        return _SENTENCES[caveat]
     name, *parts = caveat.split(":")
     if name in _SENTENCES and (parts or name not in set(Reason)):
         return _SENTENCES[name].format(*(sentence(part) for part in parts))

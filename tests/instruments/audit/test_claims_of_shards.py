@@ -96,8 +96,8 @@ def test_a_part_of_the_promised_cells_confirms_nothing_and_says_so(
         assert checked(claimed, config.promise)["claims"] is State.FAIL
     out = tmp_path / "merged.json"
     assert merge.main([*map(str, one_gone), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 2
-    assert "exploratory, for 1 of the promised cells" in capsys.readouterr().out
-    assert "1 of the promised cells" in leaderboard([("results_x.json", part | {"missing": part["missing"][:1]})])
+    assert "exploratory, for promised cells are without a row (1 of them)" in capsys.readouterr().out
+    assert "(1 of them)" in leaderboard([("results_x.json", part | {"missing": part["missing"][:1]})])
 
 
 def test_a_superseded_promise_still_judges_its_run(config: AuditConfig, shards: list[Path], tmp_path: Path) -> None:
