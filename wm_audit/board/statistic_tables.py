@@ -28,10 +28,8 @@ def correlations(view: View) -> list[str]:
     lines = [_correlation(view, item, notes) for item in (*block["correlations"], *block["extras"])]
     tail = [f"Holm: {holm['m_planned']} tests planned, {holm['m_tested']} made."]
     if tests["value"] is not None:
-        count = len(tests["diagnostics"])
-        tail.append(
-            f"The {counted(count, 'diagnostic')} that vary amount to {plain(tests['value'])} independent tests (descriptive, n={tests['n']})."
-        )
+        varying = counted(len(tests["diagnostics"]), "diagnostic")
+        tail.append(f"The {varying} that vary amount to {plain(tests['value'])} independent tests (descriptive, n={tests['n']}).")
     tail.append(
         f"Compare diagnostics with each other in the column of the {counted(common['n_seeds'], 'seed')} in which "
         f"all {len(common['diagnostics'])} measured ones are defined."
