@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from wm_audit.cli import lock
+from wm_audit.instruments.audit.protocol import SOURCES
 from wm_audit.prereg.lock import read_lock
 from wm_audit.prereg.promise import load_promise
 from wm_audit.run.provenance import code_digest
@@ -115,7 +116,7 @@ def test_main_results_are_looked_for_where_runs_put_them(promise: Path, monkeypa
 def test_the_lock_says_which_sources_were_there(promise: Path) -> None:
     create(promise)
     found = read_lock(promise.with_name("preregistration.lock.json"))
-    assert found.code_version == code_digest(("wm_audit",), without=("wm_audit.cli", "wm_audit.board"))
+    assert found.code_version == code_digest(SOURCES)
 
 
 @pytest.mark.parametrize(

@@ -27,4 +27,4 @@ def why_exploratory(document: Mapping[str, Any]) -> str:
         return "the promise was not locked when the rows were made"
     if document["missing"]:
         return INCOMPLETE.format(len(document["missing"]))
-    return "the run is a part of what was promised, or its lock is not here"
+    return "the run is a part of what was promised, or made otherwise than its lock and its log say, or its lock is not here"

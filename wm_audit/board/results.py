@@ -26,6 +26,9 @@ _OUTSIDE = (
 )
 
 
+_PROMISE = ("version", "digest", "status", "locked_on", "log")
+
+
 def build(
     *,
     rows: Iterable[Row | Mapping[str, Any]],
@@ -44,7 +47,7 @@ def build(
         rows: rows, or rows already sealed by the record they came from.
         statistics: per environment, as `wm_audit.verdict.judge` gives them.
         verdicts: as `judge` gives them.
-        preregistration: version, digest, status and locked_on of the promise.
+        preregistration: version, digest, status and locked_on of the promise; log, the digest of its deviations, where there are any.
         config: the executed configuration, with what `judge` was given.
         environment: what the numbers' last bits depend on, with its digest.
         claim: confirmatory, confirmatory_with_deviations or exploratory; put on every verdict.
@@ -59,7 +62,7 @@ def build(
         "status": "partial" if absent else "complete",
         "missing": [key.to_json() for key in absent],
         "claim": claim,
-        "preregistration": {name: preregistration[name] for name in ("version", "digest", "status", "locked_on")},
+        "preregistration": {name: preregistration[name] for name in _PROMISE if name != "log" or name in preregistration},
         "config": ordered(config),
         "environment": ordered(environment),
         "rows": sorted(plain, key=lambda row: Key(**row["key"])),

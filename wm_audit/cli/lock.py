@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wm_audit.cli.frame import ROOT, SCRATCH, Parser, guarded, say, shown
 from wm_audit.core import AuditError, UsageError, strict_json
+from wm_audit.instruments.audit.protocol import SOURCES
 from wm_audit.prereg import archive
 from wm_audit.prereg.lock import create, lock_of, lock_path, mismatch, read_lock
 from wm_audit.prereg.promise import Promise, load_promise
@@ -58,7 +59,7 @@ def _act(options: argparse.Namespace) -> int:
     if options.action == "check":
         return _check(promise, strict=options.strict)
     attached = token(*stamped, promise) if stamped[0] else None
-    day, own = datetime.now(UTC).date(), code_digest(("wm_audit",), without=("wm_audit.cli", "wm_audit.board"))
+    day, own = datetime.now(UTC).date(), code_digest(SOURCES)
     ran = _main_results(options.results or [ROOT / "leaderboard", SCRATCH])
     older = archive.superseded(options.promise.parent, promise)
     path = create(promise, locked_on=day, code_version=own, ran=ran, superseded=older, token=attached)

@@ -35,9 +35,15 @@ class Promise:
         """`draft` or `locked`; everything run under a draft is exploratory."""
         return str(self.data["status"])
 
-    def header(self, locked_on: str | None = None) -> dict[str, Any]:
-        """What every record and result says of its promise."""
-        return {"version": self.version, "digest": self.digest, "status": self.status, "locked_on": locked_on}
+    def header(self, locked_on: str | None = None, log: str | None = None) -> dict[str, Any]:
+        """What every record and result says of its promise.
+
+        Args:
+            locked_on: the day of its lock.
+            log: digest of the deviations that are logged; left out where there are none.
+        """
+        held = {} if log is None else {"log": log}
+        return {"version": self.version, "digest": self.digest, "status": self.status, "locked_on": locked_on, **held}
 
 
 def load_promise(path: Path) -> Promise:

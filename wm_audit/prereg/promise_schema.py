@@ -57,9 +57,10 @@ _MODEL = Fields(
         "kl_representation": Exact(low="0"),
         "reward_scale": Exact(low="0"),
         "continue_scale": Exact(low="0"),
+        "family": Text(),
         "own": Named(Scalar()),
     },
-    optional=frozenset({"own"}),
+    optional=frozenset({"family", "own"}),
 )
 
 _TRAINING = Fields(

@@ -18,7 +18,9 @@ from wm_audit.core import strict_json
 from wm_audit.core.record import Record, seal, write_record
 from wm_audit.instruments.audit.decide import conclude
 from wm_audit.prereg.audit_config import AuditConfig, load_config
+from wm_audit.prereg.claims import Made, claim_of, log_digest
 from wm_audit.prereg.deviations import load_deviations
+from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import create, lock_of
 from wm_audit.prereg.promise import Promise, load_promise
 
@@ -38,6 +40,10 @@ LOG = """deviations:
 """
 
 
+PILOT = results.read(ROOT / "leaderboard" / "results_pixel_nav_pilot.json")
+CODE = PILOT["rows"][0]["manifest"]["code"]
+
+
 @pytest.fixture
 def config(tmp_path: Path, final_text: str) -> AuditConfig:
     """A run with one logged deviation from a locked promise of the pilot's grid, both in a folder of their own."""
@@ -48,7 +54,7 @@ def config(tmp_path: Path, final_text: str) -> AuditConfig:
     text = re.sub(r"\n  two_room:\n(    .*\n)+", "\n", text)
     path.write_text(text, encoding="utf-8")
     promise = load_promise(path)
-    create(promise, locked_on=date(2031, 2, 3), code_version="sha256:" + "c" * 64, ran=())
+    create(promise, locked_on=date(2031, 2, 3), code_version=CODE, ran=())
     (folder / "deviations.yaml").write_text(LOG.replace("DIGEST", promise.digest), encoding="utf-8")
     (folder / "run.yaml").write_text("name: run\nmode: main\ntraining: {batch: 8}\n", encoding="utf-8")
     return load_config(folder / "run.yaml")
@@ -57,8 +63,9 @@ def config(tmp_path: Path, final_text: str) -> AuditConfig:
 @pytest.fixture
 def shards(config: AuditConfig, tmp_path: Path) -> list[Path]:
     """Two folders of records, the published pilot's rows as if they had been made by this run."""
-    document = results.read(ROOT / "leaderboard" / "results_pixel_nav_pilot.json")
-    header = config.promise.header(config.claim().locked_on)
+    document = PILOT
+    claim = config.claim()
+    header = config.promise.header(claim.locked_on, log_digest(claim.deviations))
     executed = strict_json.loads(strict_json.canonical(config.to_json()), where="config")
     folders = [tmp_path / f"shard{index}.cells" for index in range(2)]
     for place, row in enumerate(document["rows"]):
@@ -98,6 +105,36 @@ def test_a_part_of_the_promised_cells_confirms_nothing_and_says_so(
     assert merge.main([*map(str, one_gone), "--out", str(out), "--configs", str(tmp_path / "configs")]) == 2
     assert "exploratory, for promised cells are without a row (1 of them)" in capsys.readouterr().out
     assert "(1 of them)" in leaderboard([("results_x.json", part | {"missing": part["missing"][:1]})])
+
+
+def judged(config: AuditConfig, log: str, header: dict[str, Any], **manifest: str) -> str:
+    """The label of the pilot's rows under this log and header, with another manifest."""
+    Path(config.promise.where).with_name("deviations.yaml").write_text(log, encoding="utf-8")
+    rows = [row | {"manifest": row["manifest"] | manifest} for row in PILOT["rows"]]
+    return claim_of(config.promise, exact(config.executed), header["locked_on"], Made.of(header, rows, 0)).label
+
+
+def test_other_sources_another_model_and_a_later_log_confirm_nothing(config: AuditConfig) -> None:
+    claim, log = config.claim(), LOG.replace("DIGEST", config.promise.digest)
+    header = config.promise.header(claim.locked_on, log_digest(claim.deviations))
+    assert judged(config, log, header) == "confirmatory_with_deviations"
+    assert judged(config, log, header, model="dreamer_lite") == "confirmatory_with_deviations"
+    assert judged(config, log, header, model="sha256:" + "5" * 64) == "exploratory"
+    assert judged(config, log, header, code="sha256:" + "5" * 64) == "exploratory"
+    assert judged(config, log, config.promise.header(claim.locked_on)) == "exploratory", "logged after the rows"
+    assert judged(config, log.replace("severity: none", "severity: some"), header) == "exploratory", "changed after the rows"
+
+
+def test_other_sources_may_be_logged_beforehand(config: AuditConfig) -> None:
+    other = "sha256:" + "5" * 64
+    log = LOG.replace("DIGEST", config.promise.digest)
+    entry = log[log.index("  - id: D1") :].replace("D1", "D2").replace("field: training.batch", "field: code_version")
+    more = log + entry.replace("planned: 4", f'planned: "{CODE}"').replace("done: 8", f'done: "{other}"')
+    Path(config.promise.where).with_name("deviations.yaml").write_text(more, encoding="utf-8")
+    header = config.promise.header("2031-02-03", log_digest(load_deviations(config.promise)))
+    assert judged(config, more, header, code=other) == "confirmatory_with_deviations"
+    assert config.claim().label == "confirmatory_with_deviations", "said before the first cell is made"
+    assert judged(config, more, header) == "exploratory", "logged and not done"
 
 
 def test_a_superseded_promise_still_judges_its_run(config: AuditConfig, shards: list[Path], tmp_path: Path) -> None:

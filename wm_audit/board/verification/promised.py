@@ -11,7 +11,7 @@ from wm_audit.board.verification.compare import differences, text
 from wm_audit.board.verification.subject import Subject
 from wm_audit.core import AuditError
 from wm_audit.prereg.audit_config import executed_of
-from wm_audit.prereg.claims import Claim, in_force, judge
+from wm_audit.prereg.claims import Claim, Made, in_force, judge
 from wm_audit.prereg.deviations import Deviation
 from wm_audit.prereg.forms import exact
 from wm_audit.prereg.lock import Lock
@@ -128,6 +128,7 @@ def _claim(subject: Subject, found: Promised) -> tuple[Claim | None, str]:
     executed: Mapping[str, Any] = executed_of(subject.document["config"])
     try:
         lock = in_force(found.lock, subject.document["preregistration"]["locked_on"])
-        return judge(found.promise, executed, lock, found.log, missing=len(subject.document["missing"])), ""
+        made = Made.of(subject.document["preregistration"], subject.document["rows"], len(subject.document["missing"]))
+        return judge(found.promise, executed, lock, found.log, made), ""
     except AuditError as error:
         return None, error.line()

@@ -10,7 +10,7 @@ from wm_audit.core.record import Record
 from wm_audit.instruments.audit.protocol import planned
 from wm_audit.prereg import archive
 from wm_audit.prereg.audit_config import executed_of
-from wm_audit.prereg.claims import EXPLORATORY, Claim, claim_of
+from wm_audit.prereg.claims import EXPLORATORY, Claim, Made, claim_of
 from wm_audit.prereg.promise import Promise
 from wm_audit.verdict import Rules, judge
 
@@ -28,7 +28,8 @@ def conclude(folders: Iterable[Path], *, promise: Promise | None = None, configs
     """
     records = merge.gather(folders)
     merged = merge.merge(records, _planned(*records[0]) if records else ())
-    claim = standing(merged.preregistration, merged.config, promise, configs, missing=len(merged.missing))
+    made = Made.of(merged.preregistration, merged.rows, len(merged.missing))
+    claim = standing(merged.preregistration, merged.config, promise, configs, made)
     return document(merged.rows, merged.preregistration, merged.config, merged.environment, missing=merged.missing, claim=claim)
 
 
@@ -45,10 +46,9 @@ def standing(
     config: Mapping[str, Any],
     promise: Promise | None = None,
     configs: Path | None = None,
-    *,
-    missing: int = 0,
+    made: Made | None = None,
 ) -> Claim:
-    """What rows with this header may claim where so many cells are missing; a draft is exploratory without looking further.
+    """What rows with this header, made like this, may claim; a draft is exploratory without looking further.
 
     The lock and the log are read beside the promise, so that a run and a merge elsewhere come to the same.
 
@@ -59,7 +59,7 @@ def standing(
         return EXPLORATORY
     executed = executed_of(config)
     found = promise or (archive.need(configs, preregistration["digest"], executed) if configs else None)
-    return claim_of(found, executed, preregistration["locked_on"], missing=missing) if found else EXPLORATORY
+    return claim_of(found, executed, preregistration["locked_on"], made) if found else EXPLORATORY
 
 
 def recompute(old: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from wm_audit.instruments.audit.ready import check_model
 from wm_audit.instruments.audit.resolve import model_files
 from wm_audit.models import MODELS
 from wm_audit.prereg.audit_config import AuditConfig
+from wm_audit.prereg.claims import log_digest
 from wm_audit.run.grid import Outcome, run_grid
 from wm_audit.run.provenance import code_digest, git_state
 from wm_audit.run.shards import WHOLE, Shard
@@ -53,7 +54,7 @@ def run_audit(
     environment = environment_of(config, compiled=compiled)
     setting = Setting(config, folder, model, model_files(model), environment["digest"], compiled=compiled)
     stamp = Stamp(
-        preregistration=config.promise.header(claim.locked_on),
+        preregistration=config.promise.header(claim.locked_on, log_digest(claim.deviations)),
         config=config.to_json(),
         environment=environment,
         code=code_digest(SOURCES),

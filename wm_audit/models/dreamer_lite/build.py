@@ -16,6 +16,7 @@ def build(task: Task) -> Trainable:
     settings = dict(task.settings)
     bounds = settings.pop("log_variance")
     settings.pop("members")
+    settings.pop("family", None)  # the promise says for whom a claim holds; asked is dreamer_lite anyway
     try:
         config = Config(
             image=task.image,
